@@ -31,15 +31,15 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from sksearch._utils._plain import say
-from sksearch.checkpoint import Told, read_as, read_journal
+from sksearch._utils._terminal import say
+from sksearch.checkpoint import ToldEvent, read_as, read_journal
 from sksearch.checkpoint.identity._description import describe
 from sksearch.fitting.run import _run
 from sksearch.fitting.run._evaluation import evaluate
 from sksearch.fitting.run._tasks import Context, Output, Task
 from sksearch.search import _base
 
-__all__ = ["Report", "main", "torment"]
+__all__ = ["KillReport", "main", "torment"]
 
 LIMIT = 3600  # seconds that one run of a script may take
 WHAT = re.compile(r"begin|end|\d+again")  # units of training that are repeated, the last one
@@ -89,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 @dataclass
-class Report:
+class KillReport:
     """What the searches of a script went through.
 
     Parameters
@@ -109,8 +109,8 @@ class Report:
 
     Examples
     --------
-    >>> from sksearch.chaos import Report
-    >>> report = Report(kills=100, evaluations=540, in_flight=93)
+    >>> from sksearch.chaos import KillReport
+    >>> report = KillReport(kills=100, evaluations=540, in_flight=93)
     >>> report.again, report.equal  # nothing that had ended was run again
     (0, True)
     """
@@ -197,7 +197,7 @@ def _outcome(search, X=None):
 # ---- its kills
 
 
-def torment(script: str, n_kills: int, rng: random.Random, folder: Path) -> Report:
+def torment(script: str, n_kills: int, rng: random.Random, folder: Path) -> KillReport:
     """Kill a script so many times, and say what came of it.
 
     Parameters
@@ -213,7 +213,7 @@ def torment(script: str, n_kills: int, rng: random.Random, folder: Path) -> Repo
 
     Returns
     -------
-    report : Report
+    report : KillReport
         Of all its searches.
 
     Raises
@@ -230,7 +230,7 @@ def torment(script: str, n_kills: int, rng: random.Random, folder: Path) -> Repo
     >>> with TemporaryDirectory() as folder:  # doctest: +SKIP
     ...     print(torment("my_search.py", 5, random.Random(0), Path(folder)))
     """
-    report = Report()
+    report = KillReport()
     (plain := folder / "undisturbed").mkdir()
     undisturbed = _start(script, plain, disturbed=False)
     _wait_for_begin(undisturbed, plain, 0)
@@ -318,7 +318,7 @@ def _ended(folder, lines):
         number = checkpoint.name.split()[1]
         with suppress(FileNotFoundError):
             _, events, _ = read_journal(checkpoint)
-            ended = filter(None, (read_as(Told, record) for record in events))
+            ended = filter(None, (read_as(ToldEvent, record) for record in events))
             told |= {f"{number} {each.trial_id}.{each.resource}" for each in ended}
     return {n for n, what in lines if what == "end" or n.rpartition(".")[0] in told}
 

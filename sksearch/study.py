@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 
 from sksearch._utils._numerics import own_numerics
-from sksearch._utils._plain import warn
+from sksearch._utils._terminal import warn
 from sksearch.base import Job, Resume, Sampler, Scheduler, Start
 from sksearch.history import History, Params, Prediction, Problem, Result
 from sksearch.space import Space

@@ -26,7 +26,7 @@ from sksearch._utils._clock import wall_time
 from sksearch._utils._files import write_atomically
 from sksearch._utils._html import Markup, element, paragraphs, table, void
 from sksearch._utils._html import page as document
-from sksearch._utils._plain import say
+from sksearch._utils._terminal import say
 from sksearch.base import ENDLESS
 from sksearch.checkpoint import JournalError, load_history
 from sksearch.plotting import near_scores

@@ -41,7 +41,7 @@ def test_what_has_a_name_here_is_what_the_name_leads_to(main, name):
     for part in name.split("."):
         value = getattr(value, part)
     assert loads(dumps(value)) is value
-    assert loads(dumps([value]), brings_news=True)[0] is value
+    assert loads(dumps([value]), is_live=True)[0] is value
 
 
 def test_an_instance_is_copied_and_its_class_is_not_touched(main):
@@ -154,7 +154,7 @@ def test_what_its_parent_changes_is_news_to_a_forked_process(main):
         try:
             os.close(from_parent)
             with open(to_child, "rb") as file:
-                model = loads(file.read(), brings_news=True)
+                model = loads(file.read(), is_live=True)
             os.write(from_child, str(model.predict()).encode())
         finally:
             os._exit(0)

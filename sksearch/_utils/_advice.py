@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._utils._plain import warn
+from sksearch._utils._terminal import warn
 
 LONGEST = 200  # characters of an error in a report
 
@@ -42,7 +42,7 @@ def glance(look: Callable, *args: Any, otherwise: Any = None) -> Any:
             return otherwise
 
 
-class Parts:
+class ReportParts:
     """The parts of a report, of which one that fails ends no other.
 
     Attributes

@@ -7,7 +7,7 @@ from contextlib import suppress
 from io import BufferedReader, FileIO
 from pathlib import Path
 
-from sksearch._utils._system import system
+from sksearch._utils._filesystem import system
 
 NO_LINK = getattr(os, "O_NOFOLLOW", 0)  # what Windows lacks is 0 there
 NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # to open a pipe would wait for its other end

@@ -145,7 +145,7 @@ def _pickled(obj: Any, buffer_callback: Callable | None) -> tuple[bytes, Iterabl
     return file.getvalue(), pickler.modules
 
 
-def loads(content: Any, buffers: Iterable | None = None, brings_news: bool = False) -> Any:
+def loads(content: Any, buffers: Iterable | None = None, is_live: bool = False) -> Any:
     """Load what `dumps` has made, and leave alone what is in this process.
 
     Parameters
@@ -154,7 +154,7 @@ def loads(content: Any, buffers: Iterable | None = None, brings_news: bool = Fal
         The return value of `dumps`.
     buffers : iterable or None, default=None
         What its `buffer_callback` was called with.
-    brings_news : bool, default=False
+    is_live : bool, default=False
         Whether it comes from the search, and classes that are guests here are made as they are
         there now.
 
@@ -168,7 +168,7 @@ def loads(content: Any, buffers: Iterable | None = None, brings_news: bool = Fal
     Exception
         Whatever loading raises.
     """
-    token = _brings_news.set(brings_news)
+    token = _brings_news.set(is_live)
     try:
         return pickle.loads(content, buffers=buffers)
     finally:

@@ -95,7 +95,7 @@ class TimeLimit:
         """Return the seconds for a training on a fold that finds its count of iterations."""
         return None if self.timeout is None else self.timeout * PART_OF_CURVE / n_folds
 
-    def of_rising(self, n_folds: int, n_now: int) -> float | None:
+    def limit_while_improving(self, n_folds: int, n_now: int) -> float | None:
         """Return the seconds for such a training that leads, and whose score still rises.
 
         `n_now` are the folds that are trained on before anything else is decided.

@@ -8,10 +8,10 @@ from sksearch.acquisition._criterion import beliefs as beliefs
 from sksearch.acquisition._functions import UCB, Acquisition, LogEI, LogPI
 from sksearch.acquisition._functions import Indifferent as Indifferent
 from sksearch.acquisition._functions import log_h as log_h
-from sksearch.acquisition._gain import GainPerCost as GainPerCost
-from sksearch.acquisition._hypervolume import Draws as Draws
 from sksearch.acquisition._hypervolume import HypervolumeCriterion as HypervolumeCriterion
+from sksearch.acquisition._hypervolume import PosteriorDraws as PosteriorDraws
 from sksearch.acquisition._hypervolume import Strips as Strips
+from sksearch.acquisition._knowledge_gradient import GainPerCost as GainPerCost
 from sksearch.acquisition._maximise import SCALES as SCALES
 from sksearch.acquisition._maximise import all_points as all_points
 from sksearch.acquisition._maximise import candidates as candidates

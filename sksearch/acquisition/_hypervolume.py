@@ -63,7 +63,7 @@ class Strips:
         return width + log_v, d_mean, d_sd
 
 
-class Draws:
+class PosteriorDraws:
     """Any count of objectives: the open part as points drawn from it.
 
     The expected improvement is the integral, over the open part, of the probability that a point
@@ -108,7 +108,7 @@ class HypervolumeCriterion:
     ----------
     models : list
         A model of each objective, see `Criterion`.
-    cells : Strips, Draws or None
+    cells : Strips, PosteriorDraws or None
         What the front leaves open; None: whatever keeps the bounds is an improvement.
     numbers : ndarray of int
         Coordinates by which there are gradients.

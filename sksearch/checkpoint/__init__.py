@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from sksearch.checkpoint._folder import write_spool as write_spool
     from sksearch.checkpoint._load_history import SavedSearch, load_history
     from sksearch.checkpoint._recorder_of import recorder_of as recorder_of
-    from sksearch.checkpoint._records import Told as Told
+    from sksearch.checkpoint._records import ToldEvent as ToldEvent
     from sksearch.checkpoint._records import read_as as read_as
 else:
     __getattr__, __dir__ = on_demand(__name__)

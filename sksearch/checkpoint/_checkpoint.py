@@ -9,8 +9,8 @@ from typing import Self
 import numpy as np
 
 from sksearch._utils._files import TEMPORARY, look_at
-from sksearch._utils._plain import warn
-from sksearch._utils._system import system
+from sksearch._utils._filesystem import system
+from sksearch._utils._terminal import warn
 from sksearch.checkpoint._errors import JournalError
 from sksearch.checkpoint._folder import (
     SPOOLED,

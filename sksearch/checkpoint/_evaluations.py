@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from sksearch.checkpoint._params import decode_params
-from sksearch.checkpoint._records import Asked, Event, Header, Kept, Told
+from sksearch.checkpoint._records import Asked, Event, Header, Kept, ToldEvent
 from sksearch.fitting.run._setup import Setup
 from sksearch.fitting.run._tasks import Output
 from sksearch.space import Space
@@ -58,7 +58,9 @@ class Evaluations:
             self.started: dict[int, Any] = {}
             self.n_unknown, self._top = 0, top
         self._params: dict[int, Any] = {}
-        self._done: dict[int, tuple[tuple[Any, int], ...]] = {}  # params and resource of each leg
+        self._done: dict[
+            int, tuple[tuple[Any, int], ...]
+        ] = {}  # params and resource of each stage
         self._open: dict[tuple[int, int], range] = {}
 
     def read(self, event: Event | None) -> None:
@@ -70,12 +72,14 @@ class Evaluations:
                 self._params.setdefault(i, event.params)
                 self.started[i] = self._params[i]
                 above = () if parent is None else self._done.get(parent, ())
-                done = self._done.setdefault(i, tuple(leg for leg in above if leg[1] < resource))
+                done = self._done.setdefault(
+                    i, tuple(stage for stage in above if stage[1] < resource)
+                )
                 spent = done[-1][1] if done else 0
                 folds = self._resource.folds(self._n_splits, resource, spent)
                 self._open[i, resource] = folds
                 self.asked.update(self._key(done, self._params[i], resource, k) for k in folds)
-            case Told(trial_id=i, resource=resource):
+            case ToldEvent(trial_id=i, resource=resource):
                 done, params = self._done[i], self._params[i]
                 folds = self._open.pop((i, resource))
                 for fold, output in zip(folds, event.outputs, strict=True):

@@ -7,7 +7,7 @@ from typing import cast
 
 from sksearch.checkpoint._errors import JournalError
 from sksearch.checkpoint._log import ANEW
-from sksearch.checkpoint._records import Asked, Event, Header, Kept, Told, decode_record
+from sksearch.checkpoint._records import Asked, Event, Header, Kept, ToldEvent, decode_record
 from sksearch.fitting.run._states import first_line
 from sksearch.fitting.run._tasks import Output
 
@@ -69,7 +69,7 @@ class _Order:
         match event:
             case Asked():
                 self._ask(event)
-            case Told(trial_id=i, resource=resource, outputs=outputs):
+            case ToldEvent(trial_id=i, resource=resource, outputs=outputs):
                 self._need_running(i, resource)
                 _need(1 <= len(outputs) <= self._header.n_splits, f"it has {len(outputs)} folds")
                 for output in outputs:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._utils._plain import warn
+from sksearch._utils._terminal import warn
 from sksearch._utils._typing import Estimator, Folding
 from sksearch.checkpoint._errors import SearchMismatchError
 from sksearch.checkpoint._folder import rows_of

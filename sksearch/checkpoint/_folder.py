@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sksearch._utils._files import look_at, make_folders, read_own, write_atomically
-from sksearch._utils._system import system
+from sksearch._utils._filesystem import system
 from sksearch.checkpoint._errors import JournalError
 from sksearch.checkpoint._lines import decode, encode
 from sksearch.resources import row_numbers

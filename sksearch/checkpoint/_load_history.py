@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._utils._plain import counted
+from sksearch._utils._terminal import counted
 from sksearch.checkpoint._checkpoint import JOURNAL, read_journal
 from sksearch.checkpoint._events import blaming, header_of, read_events
 from sksearch.checkpoint._lines import without_garbage_collection
 from sksearch.checkpoint._params import readable
-from sksearch.checkpoint._records import Asked, Event, Exhausted, Header, Stopped, Told, Won
+from sksearch.checkpoint._records import Asked, Event, Exhausted, Header, Stopped, ToldEvent, Won
 from sksearch.fitting.run._results import (
     COLUMNS,
     Outputs,
-    Row,
+    ResultRow,
     cv_results,
     job_result,
     name_error_scores,
@@ -203,7 +203,7 @@ class SavedSearch:
         parts.append("finished" if self.finished else "not finished")
         return f"<SavedSearch: {', '.join(parts)}>"
 
-    def _rows(self, events: Iterable[tuple[int, Event | None]]) -> list[Row]:
+    def _rows(self, events: Iterable[tuple[int, Event | None]]) -> list[ResultRow]:
         """Replay the events into the history; return the rows of the table."""
         outputs = Outputs()
         for line, event in events:
@@ -219,7 +219,7 @@ class SavedSearch:
         match event:
             case Asked():
                 self._ask(event)
-            case Told():
+            case ToldEvent():
                 self._tell(event, outputs)
             case Exhausted():
                 self.history_.exhausted = True
@@ -239,7 +239,7 @@ class SavedSearch:
             key = event.bracket, event.resource, event.parent
             self.history_.start(params, *key, event.prediction)
 
-    def _tell(self, event: Told, outputs: Outputs) -> None:
+    def _tell(self, event: ToldEvent, outputs: Outputs) -> None:
         trial, resource = self.history_.trials[event.trial_id], event.resource
         kept = outputs.reached.get((trial.id, trial.resource), [])
         if len(kept) + len(event.outputs) > self.n_splits_:
@@ -254,7 +254,7 @@ class SavedSearch:
         name = self._header.adds
         return params if name is None else {**params, name: resource}
 
-    def _cv_results(self, rows: list[Row], violations: list[float] | None) -> dict[str, Any]:
+    def _cv_results(self, rows: list[ResultRow], violations: list[float] | None) -> dict[str, Any]:
         if not rows:
             return {"params": []}
         name_error_scores([output for row in rows for output in row.new_outputs])
@@ -266,7 +266,7 @@ class SavedSearch:
                 header.any_rung_wins, violations, self.plan_.by_folds, header.search in NAMESAKES,
             )  # fmt: skip
 
-    def _keep_best(self, rows: list[Row]) -> None:
+    def _keep_best(self, rows: list[ResultRow]) -> None:
         results, self.best_index_ = self.cv_results_, None
         self.best_score_ = self.best_params_ = None
         self.metric_ = metric_that_counts(results, self._header.metric)

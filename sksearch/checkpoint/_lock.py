@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Self
 
 from sksearch._utils._files import open_own
-from sksearch._utils._plain import warn
-from sksearch._utils._system import system
+from sksearch._utils._filesystem import system
+from sksearch._utils._terminal import warn
 from sksearch.checkpoint._errors import SearchLockedError
 
 PATIENCE_SECONDS = 30  # after which a user hears what is waited for

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Self
 
 from sksearch._utils._files import look_at, open_lines, open_own, write_all
-from sksearch._utils._plain import warn
-from sksearch._utils._system import system
+from sksearch._utils._filesystem import system
+from sksearch._utils._terminal import warn
 from sksearch.checkpoint._errors import JournalError
 from sksearch.checkpoint._lines import Scan, encode, scan
 from sksearch.checkpoint._schema import FORMAT, HEADER, KIND, is_header

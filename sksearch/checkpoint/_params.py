@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._utils._plain import short_repr
+from sksearch._utils._terminal import short_repr
 from sksearch.space import Space
 
 PLAIN = (str, int, float, bool, type(None))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sksearch._utils._compat import num_samples
-from sksearch._utils._plain import say, warn
+from sksearch._utils._terminal import say, warn
 from sksearch._utils._typing import Seed
 from sksearch.base import Job
 from sksearch.checkpoint._accept import accepted_names
@@ -39,7 +39,7 @@ from sksearch.checkpoint._records import (
     Header,
     Spool,
     Stopped,
-    Told,
+    ToldEvent,
     Won,
     seconds_of,
     state_in_folder,
@@ -175,7 +175,7 @@ class JournalRecorder(Recorder):
                     with blaming(self._journal, line):
                         jobs[key] = self._replay_job(run, event)
                     self._asked.add(key)
-                case Told():
+                case ToldEvent():
                     job = jobs.pop((event.trial_id, event.resource))
                     with blaming(self._journal, line):
                         _check_folds(event, run.context.folds(job.resource, job.spent))
@@ -212,7 +212,7 @@ class JournalRecorder(Recorder):
         if output is None and (self._memo or self._known):
             params = encode_params(self._space, task.params)
             before = [
-                (encode_params(self._space, leg.params), leg.resource) for leg in task.before
+                (encode_params(self._space, stage.params), stage.resource) for stage in task.before
             ]
             key = key_of(self._space, before, params, task.resource, task.fold)
             output = self._memo.get(key)
@@ -258,7 +258,7 @@ class JournalRecorder(Recorder):
 
     def record_outputs(self, job: Job, tasks: list[Task], outputs: list[Output]) -> None:
         """Append the outputs of a job that has ended."""
-        self._append(Told(job.trial_id, job.resource, outputs))
+        self._append(ToldEvent(job.trial_id, job.resource, outputs))
         if self.checkpoint.complete:  # else these are the only ones on disk
             self.checkpoint.remove_spooled(task.name for task in tasks)
 
@@ -432,7 +432,7 @@ class JournalRecorder(Recorder):
 def _ending(event: Event | None, before: Ending) -> Ending:
     """How a search has ended by an event, if it had ended before it as `before` says."""
     match event:
-        case Asked() | Told() | Exhausted() | Stopped(why="interrupted"):
+        case Asked() | ToldEvent() | Exhausted() | Stopped(why="interrupted"):
             return Ending()
         case Stopped():
             return Ending(event.why, event.timeout or 0.0, before.won)
@@ -441,7 +441,7 @@ def _ending(event: Event | None, before: Ending) -> Ending:
     return before
 
 
-def _check_folds(told: Told, folds: range) -> None:
+def _check_folds(told: ToldEvent, folds: range) -> None:
     """Raise ValueError unless a job has an output for each of its folds."""
     if len(told.outputs) != len(folds):
         raise ValueError(f"it has {len(told.outputs)} folds of {len(folds)}")

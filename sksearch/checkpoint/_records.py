@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from sksearch._utils._files import is_own
-from sksearch._utils._plain import short_repr
+from sksearch._utils._terminal import short_repr
 from sksearch.checkpoint import _kinds as kinds
 from sksearch.checkpoint._folder import write_spool
 from sksearch.checkpoint._schema import HEADER, KIND, Entry, Schema
@@ -206,7 +206,7 @@ class Asked(Event):
 
 
 @dataclass(slots=True)
-class Told(Event):
+class ToldEvent(Event):
     """A job has ended: outputs of the folds that it evaluated."""
 
     trial_id: TrialId
@@ -270,7 +270,7 @@ class Accepted(Event):
 SCHEMAS: dict[str, Schema] = {
     HEADER: Schema(Header),
     "ask": Schema(Asked),
-    "tell": Schema(Told),
+    "tell": Schema(ToldEvent),
     "kept": Schema(Kept),
     "exhausted": Schema(Exhausted),
     "stop": Schema(Stopped),

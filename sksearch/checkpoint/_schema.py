@@ -8,7 +8,7 @@ from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import cached_property
 from typing import Any, Generic, TypeVar, get_type_hints
 
-from sksearch._utils._plain import short_repr
+from sksearch._utils._terminal import short_repr
 from sksearch.checkpoint._kinds import Kind
 
 T = TypeVar("T")

@@ -23,8 +23,8 @@ from sksearch._utils._files import (
     temporary,
     write_new,
 )
-from sksearch._utils._plain import warn
-from sksearch._utils._system import system
+from sksearch._utils._filesystem import system
+from sksearch._utils._terminal import warn
 
 SIZE = 32  # bytes
 LEAST = 8  # different ones of them; fewer are there once in 1e36 keys

@@ -3,7 +3,7 @@
 import numbers
 from typing import Any
 
-from sksearch._utils._plain import warn
+from sksearch._utils._terminal import warn
 from sksearch.space import Outcome
 
 from ._composed import find_space, listed, unknown_parts

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.class_weight import compute_class_weight
 
-from sksearch._utils._plain import warn
+from sksearch._utils._terminal import warn
 from sksearch.base import Labels, State, fit
 
 from ._family import family_of, own_methods

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from sksearch._utils._gpus import free_gpu_caches
-from sksearch._utils._plain import warn
 from sksearch._utils._seeds import generator_states, set_generator_states
+from sksearch._utils._terminal import warn
 from sksearch.base import State
 
 from ._family import Family

@@ -6,7 +6,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from sksearch._utils._system import system
+from sksearch._utils._filesystem import system
 from sksearch.executors import _shared_data
 
 PREFIX = "sksearch-"  # of the names of temporary folders; the master's pid follows

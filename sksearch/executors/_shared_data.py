@@ -147,4 +147,4 @@ def _read(pages: Any) -> Any:
         part = pages[at : at + size]
         parts.append(part if size >= SHARED_FROM else bytearray(part))
         at += size
-    return _pickles.loads(parts[0], parts[1:], brings_news=True)
+    return _pickles.loads(parts[0], parts[1:], is_live=True)

@@ -24,7 +24,7 @@ _CONTEXT = Context(prec=60)  # whatever precision the user has set
 
 
 @dataclass(order=True)
-class _Task:
+class _VirtualTask:
     """What a simulated worker does; ordered by when it ends, then by when it began."""
 
     end: int
@@ -105,7 +105,7 @@ class VirtualClock:
         self._time = self._busy = 0
         self._spent: int | None = None  # by the task that is being run
         self._queue: deque = deque()
-        self._running: list[_Task] = []
+        self._running: list[_VirtualTask] = []
         self._numbers = count()
 
     def __enter__(self) -> Self:
@@ -212,7 +212,9 @@ class VirtualClock:
             if future.set_running_or_notify_cancel():
                 heapq.heappush(self._running, self._run(owner, future, call))
 
-    def _run(self, owner: "VirtualExecutor", future: Future, call: Callable[[], Any]) -> _Task:
+    def _run(
+        self, owner: "VirtualExecutor", future: Future, call: Callable[[], Any]
+    ) -> _VirtualTask:
         """Make a call when it begins, and keep its outcome until it ends."""
         value = error = None
         self._spent = 0
@@ -227,9 +229,9 @@ class VirtualClock:
         if seconds is not None and spent > _ticks(seconds):
             spent, error = _ticks(seconds), None
             value = LostTask("timeout", f"took more than {seconds:g} seconds", seconds)
-        return _Task(start + spent, next(self._numbers), start, future, owner, value, error)
+        return _VirtualTask(start + spent, next(self._numbers), start, future, owner, value, error)
 
-    def _finish(self, task: _Task) -> None:
+    def _finish(self, task: _VirtualTask) -> None:
         self._busy += task.end - task.start
         if task.error is None:
             task.future.set_result(task.value)

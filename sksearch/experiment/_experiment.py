@@ -11,11 +11,11 @@ import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
 from sksearch._utils._on_demand import missing
-from sksearch._utils._plain import warn
+from sksearch._utils._terminal import warn
 from sksearch.base import Sampler, Scheduler
 from sksearch.checkpoint.identity._reached import fingerprint
 from sksearch.experiment._journal import Journal, Key
-from sksearch.experiment._one_run import (
+from sksearch.experiment._run_once import (
     CURVES,
     SPACES,
     Contender,

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sksearch.experiment._one_run import CURVES
+from sksearch.experiment._run_once import CURVES
 
 
 class Key(NamedTuple):

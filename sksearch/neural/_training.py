@@ -185,7 +185,7 @@ class Epoch:
         n, n_batches = len(self.images), len(self)
         order = torch.randperm(n, generator=self.here)
         there = order.to(self.images.device)
-        draws = Draws(self.recipe, n, self.here, self.images)
+        draws = EpochDraws(self.recipe, n, self.here, self.images)
         for i in range(n_batches):
             rows = slice(i * n // n_batches, (i + 1) * n // n_batches)
             x, codes, weights = self.images.take(order[rows], there[rows])
@@ -253,7 +253,7 @@ class Step:
             self.net.scaler_ = self.scaler.state_dict()
 
 
-class Draws:
+class EpochDraws:
     """Random changes to the images of an epoch.
 
     They are drawn on the CPU for all images at once, so they are the same on each device.

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from sksearch._utils._plain import counted
+from sksearch._utils._terminal import counted
 from sksearch.history import History, Trial
 from sksearch.plotting._display import Display
 from sksearch.plotting._style import (

@@ -3,7 +3,7 @@
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
-from sksearch._utils._advice import Parts
+from sksearch._utils._advice import ReportParts
 from sksearch.plotting._contour import ContourDisplay
 from sksearch.plotting._distribution import DistributionDisplay
 from sksearch.plotting._history import HistoryDisplay
@@ -103,7 +103,7 @@ class SearchDisplay:
             The display itself. If no candidate has a score, its parts say so.
         """
         search = read(self.search)
-        found: Any = Parts().make("Candidates", Candidates.of, search)
+        found: Any = ReportParts().make("Candidates", Candidates.of, search)
         names = [] if found is None else most_important(search, found)
         n_scored = 0 if found is None else len(found.scores)
         plt = import_pyplot(type(self).__name__)
@@ -130,7 +130,7 @@ class SearchDisplay:
 
     def _add(self, display: Any, search: SearchTable, ax: Any, **options: Any) -> None:
         """Draw a part; one that fails leaves a line in its place."""
-        parts, name = Parts(), display.__name__
+        parts, name = ReportParts(), display.__name__
         drawn = parts.make(name, partial(display.from_search, search, ax=ax, **options))
         if name in parts.faults:
             ax.clear()

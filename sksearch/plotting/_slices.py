@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from sksearch._utils._plain import counted
+from sksearch._utils._terminal import counted
 from sksearch.plotting._display import N_COLUMNS, Display
 from sksearch.plotting._style import (
     COLORS,

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from sksearch._utils._plain import counted
+from sksearch._utils._terminal import counted
 from sksearch.history import History
 from sksearch.plotting._display import Display
 from sksearch.plotting._style import (

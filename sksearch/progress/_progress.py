@@ -14,7 +14,7 @@ from threading import Lock
 from typing import Any, Self
 
 from sksearch._utils._clock import now, open_clock
-from sksearch._utils._plain import counted, printable
+from sksearch._utils._terminal import counted, printable
 from sksearch._utils._time_limit import TimeLimit
 from sksearch.base import ENDLESS
 from sksearch.history import History, Result

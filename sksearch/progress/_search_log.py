@@ -14,7 +14,7 @@ import math
 from statistics import median
 from typing import Any
 
-from sksearch._utils._plain import PlainRecords, counted, short_repr
+from sksearch._utils._terminal import PlainRecords, counted, short_repr
 from sksearch.history import History, Trial
 from sksearch.progress._status_line import write_line
 

@@ -8,7 +8,7 @@ from threading import Lock
 from time import monotonic
 from typing import Any, Protocol, Self
 
-from sksearch._utils._plain import printable
+from sksearch._utils._terminal import printable
 
 WIDTH = 99  # characters of a line in a log
 REFRESHES = 4  # a second, on a terminal

@@ -18,7 +18,7 @@ SPACES = ("param_distributions", "param_grid")  # what searches call their space
 
 
 @dataclass(frozen=True, eq=False)
-class Rung:
+class RungTable:
     """All candidates that have a row at one resource.
 
     Parameters
@@ -235,7 +235,7 @@ class SearchTable:
         return np.lexsort((ranks, by_resource, broken, missing, others))
 
     @cached_property
-    def rungs(self) -> list[Rung]:
+    def rungs(self) -> list[RungTable]:
         """Rows by resource; empty where there is only one."""
         of = {row.index: i for i, each in enumerate(self.candidates) for row in each.rows}
         levels: dict[int, list[Row]] = {}
@@ -244,7 +244,7 @@ class SearchTable:
         if len(levels) < 2:
             return []
         return [
-            Rung(
+            RungTable(
                 resource,
                 np.array([of[row.index] for row in rows]),
                 np.array([row.index for row in rows]),

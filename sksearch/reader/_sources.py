@@ -16,7 +16,7 @@ class FittedSearch(Protocol):
         """Columns, one entry for each row."""
 
 
-class SavedSearch(Protocol):
+class HasHistory(Protocol):
     """What `load_history` returned."""
 
     @property
@@ -58,7 +58,7 @@ class OptunaStudy(Protocol):
 FinishedSearch: TypeAlias = (
     SearchTable
     | FittedSearch
-    | SavedSearch
+    | HasHistory
     | Minimum
     | History
     | Frame

@@ -18,8 +18,8 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
 )
 
-from sksearch._utils._advice import Parts
-from sksearch._utils._plain import counted
+from sksearch._utils._advice import ReportParts
+from sksearch._utils._terminal import counted
 from sksearch.reader._search_table import SearchTable
 from sksearch.reporting import _words as words
 from sksearch.reporting._edits import is_condition, remove_params, set_values, space_name
@@ -115,7 +115,7 @@ class Facts:
         Whether the winner cannot be told from the untuned estimator.
     ties : Ties or None, default=None
         How sharply candidates were compared with the winner.
-    parts : Parts
+    parts : ReportParts
         Parts of the report that could not be made.
     """
 
@@ -128,7 +128,7 @@ class Facts:
     untuned: Untuned | None = None
     by_luck: bool = False
     ties: Ties | None = None
-    parts: Parts = field(default_factory=Parts)
+    parts: ReportParts = field(default_factory=ReportParts)
 
     @property
     def n_scored(self) -> int:

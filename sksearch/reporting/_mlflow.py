@@ -8,7 +8,7 @@ from contextlib import redirect_stdout
 import numpy as np
 
 from sksearch._utils._on_demand import missing
-from sksearch._utils._plain import short_repr
+from sksearch._utils._terminal import short_repr
 from sksearch.history import Params
 from sksearch.reader._row import Row
 from sksearch.reader._search_table import SearchTable

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sksearch._utils._numerics import own_numerics
-from sksearch._utils._plain import printable
+from sksearch._utils._terminal import printable
 from sksearch.reader._sources import FinishedSearch
 from sksearch.reporting import _words as words
 from sksearch.reporting._advice import Advice, Facts, advise

@@ -7,8 +7,8 @@ import numpy as np
 from scipy.stats import beta
 from sklearn.base import is_classifier, is_regressor
 
-from sksearch._utils._advice import Parts
-from sksearch._utils._plain import counted
+from sksearch._utils._advice import ReportParts
+from sksearch._utils._terminal import counted
 from sksearch.estimators import each_of
 from sksearch.fitting.finish._choose import complexity, has_simplicity
 from sksearch.reader._row import folds_text
@@ -61,7 +61,7 @@ class Section:
 
 def find_facts(table: SearchTable) -> Facts:
     """Compute what a report tells."""
-    parts = Parts()
+    parts = ReportParts()
     failures = parts.make("Failed", group_failures, table, otherwise=[])
     none = np.zeros(len(table.candidates), dtype=bool)
     if table.best is None or table.winner is None:

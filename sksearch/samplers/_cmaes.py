@@ -121,7 +121,7 @@ class Evolution:
     def __init__(self, sampler: CMAESSampler, problem: Problem):
         self.sampler = sampler
         self.problem = problem
-        self.code = Code(problem.space)
+        self.code = Encoding(problem.space)
         self.n_read = 0
         self.n_restarts = 0
         self.optimizer = self._make(self._first_mean())
@@ -261,7 +261,7 @@ class Evolution:
         )
 
 
-class Code:
+class Encoding:
     """How the coordinates of a space are told to ``cmaes``: as reals, as steps, as choices.
 
     Two values alone are choices, as its authors advise; a constant is left out.

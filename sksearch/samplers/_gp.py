@@ -11,11 +11,11 @@ from sksearch.acquisition import Acquisition, all_points, draw
 from sksearch.base import Start
 from sksearch.history import History, Params, Prediction
 from sksearch.models import FAMILIES, GaussianProcess, MixedKernel, prior
-from sksearch.samplers._extract import Extract
+from sksearch.samplers._calibration import inflation, widest
 from sksearch.samplers._gp_models import GUARDS, Models
 from sksearch.samplers._gp_proposal import ACQUISITIONS, PENDING, Proposal
-from sksearch.samplers._misses import widening, widest
 from sksearch.samplers._observations import TRANSFERS, Observations
+from sksearch.samplers._subsample import Extract
 from sksearch.samplers._surrogate import LearningSampler, first_new
 
 CHOICES = tuple(ACQUISITIONS)
@@ -199,7 +199,7 @@ class GPSampler(LearningSampler):
         spread = np.sqrt(np.mean(spreads**2 + noises + (means - mean) ** 2))
         at = data.resource[0] if np.ptp(data.resource) == 0 else start.resource
         at = int(problem.max_resources if models.joint else at)
-        factor = widening(history, at)
+        factor = inflation(history, at)
         z = mean + factor * Z_95 * spread * np.array([-1.0, 0.0, 1.0])
         low, score, high = map(float, models.as_scores(z))
         share = min(1.0, widest(history, at) / (high - low)) if high > low else 1.0

@@ -7,7 +7,7 @@ import numpy as np
 
 from sksearch._utils._fronts import fronts
 from sksearch._utils._numerics import one_blas_thread
-from sksearch.acquisition import Draws, HypervolumeCriterion, Strips, beliefs
+from sksearch.acquisition import HypervolumeCriterion, PosteriorDraws, Strips, beliefs
 from sksearch.base import Reads
 from sksearch.history import History, Params
 from sksearch.samplers._gp import GPSampler
@@ -102,5 +102,9 @@ class HypervolumeSampler(LearningSampler):
         if feasible.any():
             front = Y[fronts(Y) == 0]
             reference = front.min(axis=0) - MARGIN * np.maximum(np.ptp(Y, axis=0), 1.0)
-            cells = Strips(front, reference) if Y.shape[1] == 2 else Draws(front, reference, rng)
+            cells = (
+                Strips(front, reference)
+                if Y.shape[1] == 2
+                else PosteriorDraws(front, reference, rng)
+            )
         return HypervolumeCriterion(processes, cells, numbers, models.feasibility(), factors)

@@ -18,8 +18,8 @@ from sksearch._utils._fronts import best_first
 from sksearch.base import Start
 from sksearch.history import History, Trial
 from sksearch.models import learnt_at
-from sksearch.samplers._extract import Extract
 from sksearch.samplers._result_index import ResultIndex
+from sksearch.samplers._subsample import Extract
 
 # What is best after a tiny part of the training is not what is best after all of it: a model of
 # such results misled the search on each recorded task, and was worse than no model. All rungs of

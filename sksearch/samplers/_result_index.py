@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Sequence
 import numpy as np
 
 from sksearch.history import History, Problem, Result
-from sksearch.samplers._extract import Extract, Largest, sampling_keys
+from sksearch.samplers._subsample import Extract, Largest, sampling_keys
 
 
 class GrowingArray:

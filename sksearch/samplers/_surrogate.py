@@ -9,9 +9,9 @@ import numpy as np
 from sksearch.acquisition import all_points, candidates, maximise
 from sksearch.base import Reads, Sampler, Start
 from sksearch.history import History, Params, Problem
-from sksearch.samplers._extract import Extract
 from sksearch.samplers._observations import Observations, observe
 from sksearch.samplers._quasi_random import QuasiRandomSampler
+from sksearch.samplers._subsample import Extract
 
 N_INCUMBENTS = 5
 

@@ -16,8 +16,8 @@ import numpy as np
 from sksearch.acquisition import beliefs
 from sksearch.history import History, Params
 from sksearch.models import Parzen, Probability
-from sksearch.samplers._extract import Extract
 from sksearch.samplers._observations import WITHOUT_JOINT, Observations
+from sksearch.samplers._subsample import Extract
 from sksearch.samplers._surrogate import LearningSampler, first_new
 from sksearch.space import Space
 

@@ -198,18 +198,20 @@ class WarmStart(Sampler):
         """Say what the sampler's model expects, whoever has proposed the candidate."""
         return self.sampler.predict(history, start, params)
 
-    def _tasks(self, history: History) -> "list[_Task]":
+    def _tasks(self, history: History) -> "list[_PriorTask]":
         """Models of the earlier tasks that have enough results in this space."""
         key = "earlier tasks", self
         if key not in history.cache:
             space = history.problem.space
             pairs = [task.points(space) for task in self.earlier]
             history.cache[key] = [
-                _Task(space, U, scores) for U, scores in pairs if len(U) > 2 and np.ptp(scores) > 0
+                _PriorTask(space, U, scores)
+                for U, scores in pairs
+                if len(U) > 2 and np.ptp(scores) > 0
             ]
         return history.cache[key]
 
-    def _winner(self, history: History, tasks: "list[_Task]") -> Params | None:
+    def _winner(self, history: History, tasks: "list[_PriorTask]") -> Params | None:
         """The next of the tasks' best candidates, the one with the greatest gain over all tasks.
 
         None if two have been proposed, or all of them are known.
@@ -229,7 +231,7 @@ class WarmStart(Sampler):
         self,
         history: History,
         data: Observations,
-        tasks: "list[_Task]",
+        tasks: "list[_PriorTask]",
         own: GaussianProcess | None,
         weights: np.ndarray,
         rng: np.random.Generator,
@@ -258,7 +260,7 @@ class WarmStart(Sampler):
 
 
 @dataclass
-class _Task:
+class _PriorTask:
     """A Gaussian process of an earlier task's normal scores."""
 
     space: Space
@@ -303,7 +305,7 @@ def _learnt(space, U, y):
     return GaussianProcess(kernel, learn_theta(kernel, U, y)).fit(U, y)
 
 
-def _weights(tasks: list[_Task], gp: GaussianProcess, rng: np.random.Generator) -> np.ndarray:
+def _weights(tasks: list[_PriorTask], gp: GaussianProcess, rng: np.random.Generator) -> np.ndarray:
     """Weights of the tasks and, last, of the search's own process, shape (T + 1,)."""
     y = gp.y
     mean, sd = gp.leave_one_out()

@@ -19,7 +19,7 @@ from sklearn.utils import check_random_state
 
 from sksearch._utils._clock import now
 from sksearch._utils._compat import BaseSearchCV, Interval, fit_context
-from sksearch._utils._plain import plain_errors, say
+from sksearch._utils._terminal import plain_errors, say
 from sksearch._utils._typing import Samples, Targets
 from sksearch.base import Sampler, Scheduler
 from sksearch.checkpoint import recorder_of
@@ -41,7 +41,7 @@ from sksearch.fitting.run._folds import Folds
 from sksearch.fitting.run._keywords import KnownNames
 from sksearch.fitting.run._objectives import Bound
 from sksearch.fitting.run._plan import SearchPlan
-from sksearch.fitting.run._results import Row
+from sksearch.fitting.run._results import ResultRow
 from sksearch.fitting.run._row_sample import seconds_of_models, seconds_of_one_fit
 from sksearch.fitting.run._run import Recorder, Run
 from sksearch.fitting.run._setup import Setup, Stops
@@ -395,7 +395,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
                 self.schedule_ = found.schedule(self.best_index_)
         return found
 
-    def _rows(self, run: Run) -> list[Row]:
+    def _rows(self, run: Run) -> list[ResultRow]:
         """Rows of ``cv_results_``."""
         return run.rows()
 

@@ -12,12 +12,12 @@ import numpy as np
 from sklearn.model_selection import GroupKFold, ParameterGrid, ParameterSampler
 
 from sksearch._utils._compat import StrOptions
-from sksearch._utils._plain import warn
+from sksearch._utils._terminal import warn
 from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.fitting.prepare._problem import fits_whole
 from sksearch.fitting.prepare._split import leaves_folds
 from sksearch.fitting.run._folds import Folds
-from sksearch.fitting.run._results import Row
+from sksearch.fitting.run._results import ResultRow
 from sksearch.fitting.run._run import Run
 from sksearch.history import Params
 from sksearch.samplers import (
@@ -266,7 +266,7 @@ class RandomSearchCV(BaseSearch):
         if not is_for_scikit_learn(space):  # so there is nothing to equal
             return _all_or(RandomSampler(), space, self.n_iter), scheduler
         candidates = ParameterSampler(space.given, self.n_iter, random_state=rng)
-        return ListedSampler(Draws(candidates)), scheduler
+        return ListedSampler(CandidateDraws(candidates)), scheduler
 
     def _without_count(self, space: Space) -> Sampler:
         """Draws until something ends them, or all there is, in its order."""
@@ -279,7 +279,7 @@ class RandomSearchCV(BaseSearch):
             "infinite. Pass timeout=, patience= or stop='converged', or a count as n_iter."
         )
 
-    def _rows(self, run: Run) -> list[Row]:
+    def _rows(self, run: Run) -> list[ResultRow]:
         rows, space = run.rows(), run.setup.problem.space
         is_drawn = any(hasattr(v, "rvs") for v in _values(space.given))
         if len(rows) < space.size or is_drawn or not is_for_scikit_learn(space):
@@ -335,7 +335,7 @@ class QuasiRandomSearchCV(BaseSearch):
         return _all_or(sampler, space, self.n_iter), FullFidelity(self.n_iter)
 
 
-class Draws(Sequence):
+class CandidateDraws(Sequence):
     """Candidates of a ``ParameterSampler`` or a grid, in its order, drawn when they are read.
 
     A plan of many candidates, or a search that ends early, need not wait for all of them.

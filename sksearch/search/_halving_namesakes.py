@@ -14,7 +14,7 @@ from sksearch._utils._compat import Interval, SklearnHalvingGrid, SklearnHalving
 from sksearch._utils._typing import Samples, Targets
 from sksearch.base import Resource, Sampler, Scheduler, Start, Told
 from sksearch.fitting.run._folds import Folds
-from sksearch.fitting.run._results import Row, best_of_last_iteration
+from sksearch.fitting.run._results import ResultRow, best_of_last_iteration
 from sksearch.fitting.run._run import Run
 from sksearch.fitting.run._setup import Setup
 from sksearch.history import History, Params, Problem
@@ -22,7 +22,7 @@ from sksearch.resources import RefittedParameterResource, SubsamplesResource
 from sksearch.samplers import ListedSampler, RandomSampler
 from sksearch.schedulers import HalvingIterations
 from sksearch.search._base import BaseSearch
-from sksearch.search._full import Draws, is_for_scikit_learn
+from sksearch.search._full import CandidateDraws, is_for_scikit_learn
 from sksearch.search._namesakes import GridSearchCV
 from sksearch.search._parameters import Count, CountOrAuto, documented
 from sksearch.space import Space
@@ -156,7 +156,7 @@ class _Halving(BaseSearch):
     def _draw(self, problem: Problem, generator: np.random.RandomState) -> None:
         """Bring a generator to where it is after the candidates."""
 
-    def _rows(self, run: Run) -> list[Row]:
+    def _rows(self, run: Run) -> list[ResultRow]:
         """Rows by iteration; what several iterations know of a candidate is measured once."""
         known = {(row.trial_id, row.n_resources): row for row in run.rows()}
         scheduler = _iterations_of(run.setup)
@@ -361,7 +361,7 @@ class SettledDraws(Sampler):
             sampler = self.sampler(history.problem, copy.deepcopy(self.rng))
             for _ in range(self.n_passes - 1):
                 list(sampler)
-            history.cache["draws"] = ListedSampler(Draws(sampler), repeats=True)
+            history.cache["draws"] = ListedSampler(CandidateDraws(sampler), repeats=True)
         return history.cache["draws"].ask(history, start, rng)
 
     def sampler(self, problem: Problem, generator: np.random.RandomState) -> ParameterSampler:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import OptimizeResult
 
-from sksearch._utils._plain import plain_errors, warn
 from sksearch._utils._seeds import draw_seed
+from sksearch._utils._terminal import plain_errors, warn
 from sksearch._utils._time_limit import TimeLimit
 from sksearch.base import Sampler, Scheduler
 from sksearch.checkpoint import recorder_of
@@ -32,7 +32,7 @@ from sksearch.fitting.run._function_run import FunctionRun
 from sksearch.fitting.run._keywords import known_names
 from sksearch.fitting.run._objectives import MEASURES, Aims, bounds_of, make_allows
 from sksearch.fitting.run._plan import SearchPlan
-from sksearch.fitting.run._results import Row, warn_if_none_keeps_bounds
+from sksearch.fitting.run._results import ResultRow, warn_if_none_keeps_bounds
 from sksearch.fitting.run._setup import Setup
 from sksearch.history import History, Problem, Result
 from sksearch.resources import WholeResource
@@ -399,7 +399,7 @@ def _result(run: Any) -> OptimizeResult:
     best, trial = max(at_top, key=lambda each: (-each[0].violation, each[0].score))
     found = OptimizeResult(nfev=len(results), nit=len(trials), history=run.study.history)
     if aims.objectives:
-        rows = [Row(each.params, [], [], each.id, each.bracket, 0, top) for each in trials]
+        rows = [ResultRow(each.params, [], [], each.id, each.bracket, 0, top) for each in trials]
         reached = [each.results.get(top, NO_RESULT) for each in trials]
         found.pareto = front = ParetoFront.of(aims, rows, reached, any_rung_wins=False)
         trial = trials[front.knee()] if len(front) else trial

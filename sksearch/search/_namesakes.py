@@ -17,13 +17,13 @@ from sksearch._utils._typing import Estimator
 from sksearch.base import Sampler, Scheduler
 from sksearch.estimators import alone_if_not_named
 from sksearch.fitting.run._objectives import make_allows
-from sksearch.fitting.run._results import Row
+from sksearch.fitting.run._results import ResultRow
 from sksearch.fitting.run._run import Run
 from sksearch.fitting.run._setup import Setup
 from sksearch.samplers import ListedSampler
 from sksearch.schedulers import FullFidelity
 from sksearch.search._base import BaseSearch
-from sksearch.search._full import Draws, RandomSearchCV
+from sksearch.search._full import CandidateDraws, RandomSearchCV
 from sksearch.search._parameters import documented
 from sksearch.space import Space
 
@@ -91,8 +91,8 @@ class GridSearchCV(BaseSearch):
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return ListedSampler(self._points(), repeats=True), FullFidelity(self._n_points(space))
 
-    def _points(self) -> Draws:
-        return Draws(ParameterGrid(self._grid()))
+    def _points(self) -> CandidateDraws:
+        return CandidateDraws(ParameterGrid(self._grid()))
 
     def _grid(self) -> Any:
         """The grid; of several models those without a part of it are tried as they are."""
@@ -165,5 +165,5 @@ class RandomizedSearchCV(RandomSearchCV):
             warnings.simplefilter("ignore")
             deque(ParameterSampler(self.param_distributions, self.n_iter, random_state=rng), 0)
 
-    def _rows(self, run: Run) -> list[Row]:
+    def _rows(self, run: Run) -> list[ResultRow]:
         return run.rows()  # of which none stands for two draws

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sksearch._utils._plain import counted, say
+from sksearch._utils._terminal import counted, say
 from sksearch.reader._read import read
 from sksearch.reader._search_table import SearchTable
 from sksearch.reporting._rivals import untuned

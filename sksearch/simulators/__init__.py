@@ -1,7 +1,7 @@
 """Trainings that are imitated in microseconds, to test a search before a model is trained."""
 
 from sksearch.simulators._estimator import SimulatedEstimator
-from sksearch.simulators._families import FAMILIES, Family
+from sksearch.simulators._families import FAMILIES, CurveFamily
 from sksearch.simulators._functions import (
     Ackley,
     Branin,
@@ -30,10 +30,10 @@ __all__ = [
     "Ackley",
     "ApproximationError",
     "Branin",
+    "CurveFamily",
     "CurveProblem",
     "DropWave",
     "EggHolder",
-    "Family",
     "Function",
     "GammaCurves",
     "Hartmann3",

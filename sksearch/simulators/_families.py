@@ -5,7 +5,7 @@ from dataclasses import astuple, dataclass
 
 
 @dataclass(frozen=True)
-class Family:
+class CurveFamily:
     """A family of shapes of loss curves; the default is flat.
 
     Parameters
@@ -23,8 +23,8 @@ class Family:
 
     Examples
     --------
-    >>> from sksearch.simulators import Family
-    >>> Family(1.5, 10, 15, end_shift=200).smooth
+    >>> from sksearch.simulators import CurveFamily
+    >>> CurveFamily(1.5, 10, 15, end_shift=200).smooth
     False
     """
 
@@ -47,19 +47,19 @@ class Family:
 
 def _three_families(
     up_spikiness: tuple[float, float, float], start_shift: float, end_shift: float
-) -> tuple[Family, ...]:
+) -> tuple[CurveFamily, ...]:
     """Return the thesis' aggressive, moderate and little aggressive family."""
     shifts = (start_shift, end_shift)
     return (
-        Family(1.5, 10, up_spikiness[0], False, *shifts),
-        Family(0.5, 7, up_spikiness[1], False, *shifts),
-        Family(0.2, 4, up_spikiness[2], True, *shifts),
+        CurveFamily(1.5, 10, up_spikiness[0], False, *shifts),
+        CurveFamily(0.5, 7, up_spikiness[1], False, *shifts),
+        CurveFamily(0.2, 4, up_spikiness[2], True, *shifts),
     )
 
 
 #: Sets of families: "flat", and those of the thesis' figures and experiments, of 81 epochs.
 FAMILIES = {
-    "flat": (Family(),),
+    "flat": (CurveFamily(),),
     "branin": _three_families((5, 3, 1), 0, 200),
     "rastrigin-1": _three_families((15, 10, 7), 0, 200),
     "rastrigin-2": _three_families((15, 10, 7), 0, 200) + _three_families((15, 10, 7), 200, 400),

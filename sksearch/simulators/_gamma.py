@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import uniform
 
 from sksearch.simulators._counter import make_keys, uniforms
-from sksearch.simulators._families import FAMILIES, Family
+from sksearch.simulators._families import FAMILIES, CurveFamily
 from sksearch.simulators._gamma_process import FAMILY, check_epochs, gamma_curves
 from sksearch.simulators._problem import CurveProblem
 
@@ -29,7 +29,7 @@ class GammaCurves(CurveProblem):
         The underlying function: a `Function` such as `Rastrigin`, or any callable on arrays of
         shape (n, n_dims) with an attribute ``bounds`` of shape (n_dims, 2), and ``minimum`` if
         known.
-    families : sequence of Family or None, default=None
+    families : sequence of CurveFamily or None, default=None
         The families of the candidates' curves, such as ``FAMILIES["rastrigin-1"]``. None:
         curves are flat, the function's value from the first epoch to the last.
     n_epochs : int, default=81
@@ -102,7 +102,7 @@ class GammaCurves(CurveProblem):
     """
 
     function: Any
-    families: Sequence[Family] | None = None
+    families: Sequence[CurveFamily] | None = None
     n_epochs: int = 81
     noise: float = 0.0
     schedule: str = "random"
@@ -117,10 +117,10 @@ class GammaCurves(CurveProblem):
         if self.families is not None and not (
             isinstance(self.families, Sequence)
             and len(self.families)
-            and all(isinstance(f, Family) for f in self.families)
+            and all(isinstance(f, CurveFamily) for f in self.families)
         ):
             raise ValueError(
-                f"families={self.families!r} must be a sequence of Family, such as "
+                f"families={self.families!r} must be a sequence of CurveFamily, such as "
                 'FAMILIES["rastrigin-1"], or None for flat curves.'
             )
         if not (math.isfinite(self.noise) and self.noise >= 0):
@@ -130,7 +130,7 @@ class GammaCurves(CurveProblem):
         check_epochs(self.n_epochs, any(family.smooth for family in self._families))
 
     @property
-    def _families(self) -> Sequence[Family]:
+    def _families(self) -> Sequence[CurveFamily]:
         """The families, with the flat one for None."""
         return FAMILIES["flat"] if self.families is None else self.families
 

@@ -33,7 +33,7 @@ from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import gammaincinv, ndtri
 
 from sksearch.simulators._counter import uniforms
-from sksearch.simulators._families import Family
+from sksearch.simulators._families import CurveFamily
 
 K = 2.0
 SMOOTHING_ORDER = 3
@@ -72,7 +72,7 @@ def gamma_parameters(n_epochs: int) -> tuple[np.ndarray, np.ndarray]:
 def gamma_curves(
     values: ArrayLike,
     keys: ArrayLike,
-    family: Family,
+    family: CurveFamily,
     n_epochs: int = 81,
     noise: float = 0.0,
 ) -> np.ndarray:
@@ -84,7 +84,7 @@ def gamma_curves(
         The underlying function u at the params of each curve.
     keys : array-like of int of shape (n_curves,)
         Seed of all that is random in a curve; from 0 to 2^64 - 1.
-    family : Family
+    family : CurveFamily
         Shape of the curves.
     n_epochs : int, default=81
         Count of epochs, 2 at least, and 7 for a smooth family.

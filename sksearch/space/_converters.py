@@ -12,7 +12,7 @@ import numpy as np
 from scipy import stats
 from scipy.stats.distributions import rv_frozen
 
-from sksearch._utils._plain import warn
+from sksearch._utils._terminal import warn
 
 from ._conditions import When
 from ._distributions import LogRandInt

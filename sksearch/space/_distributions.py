@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.stats.distributions import rv_frozen
 
-from sksearch._utils._plain import warn
+from sksearch._utils._terminal import warn
 
 from ._dimensions import (
     Categorical,

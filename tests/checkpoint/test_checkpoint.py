@@ -266,7 +266,7 @@ def test_a_second_search_of_this_process_is_refused(tmp_path):
 def test_windows_locks_a_byte_that_nobody_reads(tmp_path, monkeypatch):
     """The same rules through msvcrt, played here by record locks on the one byte."""
     fcntl = pytest.importorskip("fcntl")
-    from sksearch._utils import _system
+    from sksearch._utils import _filesystem as _system
 
     class Msvcrt:
         LK_NBLCK = 2

@@ -15,7 +15,7 @@ from sksearch.checkpoint._records import (
     Header,
     Kept,
     Stopped,
-    Told,
+    ToldEvent,
     Won,
     decode_record,
     output_of_record,
@@ -49,7 +49,7 @@ def resume(i, resource):
 
 
 def tell(i, resource=1, n_folds=2):
-    return Told(i, resource, [Output(test_scores=0.5, train_scores=0.5)] * n_folds)
+    return ToldEvent(i, resource, [Output(test_scores=0.5, train_scores=0.5)] * n_folds)
 
 
 def kept(i, resource, fold):
@@ -92,10 +92,10 @@ WRONG = {
         [ask(0), Kept(0, 1, 0, Output(test_scores=0.5))], "training scores are missing"
     ),
     "no training scores": (
-        [ask(0), Told(0, 1, [Output(test_scores=0.5)])], "training scores are missing"
+        [ask(0), ToldEvent(0, 1, [Output(test_scores=0.5)])], "training scores are missing"
     ),
     "no training scores on the way": (
-        [ask(0), Told(0, 1, [Output(
+        [ask(0), ToldEvent(0, 1, [Output(
             test_scores=0.5, train_scores=0.5, curve=[[1, 0.5, 0.5], [2, 0.5, None]])])],
         "training scores are missing",
     ),
@@ -192,7 +192,7 @@ def test_seconds_may_stand_in_any_record(seconds):
 #: Records that no search writes.
 POISONED = [
     Asked(-1, 1, 0, {}, None), Asked(0, 0, 0, {}, None), Asked(0, 1, -1, {}, None),
-    Asked(0, 1, 0, [], None), Asked(0, 1, 0, {}, -1), Told(-1, 1, []), Told(0, 0, []),
+    Asked(0, 1, 0, [], None), Asked(0, 1, 0, {}, -1), ToldEvent(-1, 1, []), ToldEvent(0, 0, []),
     Kept(-1, 1, 0, Output()), Kept(0, 0, 0, Output()), Kept(0, 1, -1, Output()), Stopped(1),
     Stopped("stopped", -1), Won(-1, 1), Won(0, 0), Accepted("a.B"), Accepted([1]),
 ]  # fmt: skip

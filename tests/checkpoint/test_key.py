@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sksearch._utils._files import temporary
-from sksearch._utils._system import System
+from sksearch._utils._filesystem import FileSystem
 from sksearch.checkpoint import _signature
 from sksearch.checkpoint._signature import is_signed, key_file, key_trouble, make_key, sign
 from tests.checkpoint.test_resume import fit_and_stop, make, outcome
@@ -154,7 +154,7 @@ def test_a_key_is_made_where_a_file_can_have_one_name_only(place, monkeypatch):
     def refuse(system, old, new):
         raise PermissionError("no links on this disk")
 
-    monkeypatch.setattr(System, "link", refuse)
+    monkeypatch.setattr(FileSystem, "link", refuse)
     make_key()
     assert key_trouble() == ""
     assert list(place.parent.iterdir()) == [place]
@@ -164,13 +164,13 @@ def test_a_key_is_made_where_a_file_can_have_one_name_only(place, monkeypatch):
 
 
 def test_a_key_that_another_process_makes_meanwhile_stays(place, monkeypatch):
-    link = System.link
+    link = FileSystem.link
 
     def first(system, old, new):
         write(new, KEY)
         link(system, old, new)
 
-    monkeypatch.setattr(System, "link", first)
+    monkeypatch.setattr(FileSystem, "link", first)
     write(temporary(place), KEY[:5])  # of a third one, which was killed
     make_key()
     assert place.read_bytes() == KEY
@@ -214,7 +214,7 @@ def test_a_folder_of_configurations_may_be_a_link(tmp_path, monkeypatch):
 
 def test_a_key_is_judged_as_it_was_read_and_not_as_it_is_now(place, monkeypatch):
     """Somebody puts a good file in the place of a bad one between two looks."""
-    opening = System.open
+    opening = FileSystem.open
 
     def swap(system, path, flags):
         file = opening(system, path, flags)
@@ -224,7 +224,7 @@ def test_a_key_is_judged_as_it_was_read_and_not_as_it_is_now(place, monkeypatch)
         return file
 
     write(place, KEY, 0o644)
-    monkeypatch.setattr(System, "open", swap)
+    monkeypatch.setattr(FileSystem, "open", swap)
     assert sign("ab") == ""
 
 

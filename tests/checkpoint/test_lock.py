@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from sksearch._utils import _system
-from sksearch._utils._system import System
+from sksearch._utils import _filesystem as _system
+from sksearch._utils._filesystem import FileSystem
 from sksearch.checkpoint import Checkpoint, SearchLockedError
 from sksearch.checkpoint import _lock as lock_module
 
@@ -108,14 +108,14 @@ def test_linux_says_which_process_is_about_to_end(state, flags, pending, is_endi
     fields = [state, *"1234", "5", str(flags), *["0"] * 21, str(pending), *["0"] * 21]
     monkeypatch.setattr(Path, "read_text", lambda *a, **k: f"7 (a) S (b) {' '.join(fields)}")
     assert _system._is_ending(os.getpid()) is is_ending
-    assert System().process_lives(os.getpid()) is not is_ending
+    assert FileSystem().process_lives(os.getpid()) is not is_ending
 
 
 def test_where_nothing_says_that_a_process_ends_it_lives(monkeypatch):
     monkeypatch.setattr(_system, "Path", lambda path: Path("/proc") / "nothing")
-    assert System().process_lives(os.getpid())
+    assert FileSystem().process_lives(os.getpid())
     monkeypatch.setattr(_system, "fcntl", None)
-    assert System().process_lives(dead_pid())
+    assert FileSystem().process_lives(dead_pid())
 
 
 @pytest.mark.timeout(60)
@@ -222,7 +222,7 @@ def test_a_lock_may_not_say_who_holds_it(content, tmp_path):
         assert lock_module._holder(file) == "it does not say which process"
 
 
-class Elsewhere(System):
+class Elsewhere(FileSystem):
     """A computer whose lock another one holds for two of its seconds, or for ever."""
 
     def __init__(self, holder, lives=False, held_for=2.0, named_after=0.0):

@@ -15,7 +15,14 @@ from sksearch.checkpoint._evaluations import Evaluations
 from sksearch.checkpoint._folder import write_splits
 from sksearch.checkpoint._lines import decode, encode
 from sksearch.checkpoint._recorder import JournalRecorder
-from sksearch.checkpoint._records import Asked, Kept, Spool, Told, decode_record, output_to_record
+from sksearch.checkpoint._records import (
+    Asked,
+    Kept,
+    Spool,
+    ToldEvent,
+    decode_record,
+    output_to_record,
+)
 from sksearch.fitting.run._tasks import Output
 from tests.checkpoint.test_resume import fit_and_stop, leftovers, lines, make, outcome
 from tests.interrupted import Noisy, Trouble, X, Y, scorer
@@ -362,7 +369,7 @@ def legs(*events, folds=lambda n_splits, resource, spent: range(n_splits)):
 
 
 def ended(i, resource):
-    return Told(i, resource, [Output(test_scores=i + fold / 10) for fold in range(2)])
+    return ToldEvent(i, resource, [Output(test_scores=i + fold / 10) for fold in range(2)])
 
 
 def asked(i, resource, params=None, parent=None):
@@ -388,8 +395,8 @@ def test_an_evaluation_is_known_by_all_that_went_before_it():
 
 def test_where_folds_are_the_resource_a_leg_has_the_folds_of_its_own():
     memo, _ = legs(
-        asked(0, 1, "a"), Told(0, 1, [Output(test_scores=0.0)]), asked(0, 2),
-        Told(0, 2, [Output(test_scores=1.0)]), asked(1, 2, "b"), ended(1, 2),
+        asked(0, 1, "a"), ToldEvent(0, 1, [Output(test_scores=0.0)]), asked(0, 2),
+        ToldEvent(0, 2, [Output(test_scores=1.0)]), asked(1, 2, "b"), ended(1, 2),
         folds=lambda n_splits, resource, spent: range(spent, resource),
     )  # fmt: skip
     assert list(memo) == [
@@ -417,7 +424,7 @@ def test_a_larger_search_counts_its_candidates_anew(tmp_path):
 
 def test_a_job_with_too_few_outputs_is_not_known():
     with pytest.raises(ValueError, match="shorter"):
-        legs(asked(0, 1, "a"), Told(0, 1, [Output()]))
+        legs(asked(0, 1, "a"), ToldEvent(0, 1, [Output()]))
 
 
 # ---- what is said

@@ -13,7 +13,7 @@ def test_equals_count_as_candidates_in_vain_and_the_first_leads():
     seen = []
     for trial_id, score in enumerate([0.5, 0.5, 0.4, math.nan, 0.6, 0.6]):
         incumbent.compare(Job(trial_id, {}, 1, 0, 0), score)
-        seen.append((incumbent.trial_id, incumbent.n_in_vain))
+        seen.append((incumbent.trial_id, incumbent.n_without_improvement))
     assert seen == [(0, 0), (0, 1), (0, 2), (0, 3), (4, 0), (4, 1)]
 
 

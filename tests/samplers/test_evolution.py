@@ -20,7 +20,7 @@ from sksearch.samplers import (
     RandomSampler,
     for_aims,
 )
-from sksearch.samplers._cmaes import Code, Evolution
+from sksearch.samplers._cmaes import Encoding, Evolution
 from sksearch.samplers._observations import observe
 from sksearch.samplers._population import best_of_slots, genes_of
 from sksearch.schedulers import FullFidelity, Hyperband
@@ -329,7 +329,7 @@ def test_each_kind_of_parameter_is_told_as_what_it_is():
             "switch": [False, True],
         }
     )
-    code = Code(space)
+    code = Encoding(space)
     names = np.array([dimension.name for dimension in space.dimensions])
     assert names[code.reals].tolist() == ["integer", "normal"]
     assert names[code.steps].tolist() == ["level", "steps"]

@@ -12,8 +12,8 @@ from scipy.stats import uniform
 from sksearch.base import Start
 from sksearch.history import History, Problem, Result
 from sksearch.samplers import GPSampler, RandomSampler, TPESampler
-from sksearch.samplers._extract import Extract, Largest, sampling_keys
 from sksearch.samplers._observations import Observations, observe
+from sksearch.samplers._subsample import Extract, Largest, sampling_keys
 from sksearch.schedulers import FullFidelity, Hyperband
 from sksearch.space import Space
 from sksearch.study import Study

@@ -11,7 +11,7 @@ from sksearch.history import History, Prediction, Problem, Result
 from sksearch.models import inverse_power_transform, robust_power_transform
 from sksearch.plotting import PredictionDisplay
 from sksearch.samplers import EarlierTask, GPSampler, RandomSampler, WarmStart
-from sksearch.samplers._misses import widening, widest
+from sksearch.samplers._calibration import inflation, widest
 from sksearch.schedulers import FullFidelity
 from sksearch.space import Space
 from sksearch.study import Study
@@ -105,16 +105,16 @@ def test_an_interval_is_as_wide_as_earlier_misses_demand():
             history.tell(i, 1, Result(miss))
         return history
 
-    usual = widening(history(), 1)
+    usual = inflation(history(), 1)
     assert 2 < usual < 3.5
-    assert widening(history(*[0.01] * 50), 1) == usual  # some misses are always kept in mind
-    assert widening(history(-5.0), 1) == 5.0  # below the median a half width is 1
-    assert widening(history(8.0), 1) == 4.0  # and above 2
-    assert widening(history(-5.0, widened=3.0), 1) == 15.0  # of the model's own interval
-    assert widening(history(-1e9), 1) == 100.0
-    assert widening(history(-5.0, *[0.0] * 20), 1) == usual  # long ago
-    assert widening(history(-5.0), 3) == usual  # at another resource
-    assert widening(history(np.nan), 1) == usual
+    assert inflation(history(*[0.01] * 50), 1) == usual  # some misses are always kept in mind
+    assert inflation(history(-5.0), 1) == 5.0  # below the median a half width is 1
+    assert inflation(history(8.0), 1) == 4.0  # and above 2
+    assert inflation(history(-5.0, widened=3.0), 1) == 15.0  # of the model's own interval
+    assert inflation(history(-1e9), 1) == 100.0
+    assert inflation(history(-5.0, *[0.0] * 20), 1) == usual  # long ago
+    assert inflation(history(-5.0), 3) == usual  # at another resource
+    assert inflation(history(np.nan), 1) == usual
 
 
 @pytest.mark.parametrize(

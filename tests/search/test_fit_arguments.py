@@ -10,7 +10,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 import sksearch
-from sksearch._utils._plain import say
+from sksearch._utils._terminal import say
 
 X, y = make_classification(120, 5, random_state=0)
 WEIGHTS = np.linspace(0.1, 2, 120)

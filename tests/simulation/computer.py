@@ -9,7 +9,8 @@ import weakref
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from sksearch._utils import _clock, _system
+from sksearch._utils import _clock
+from sksearch._utils import _filesystem as _system
 from tests.simulation.disk import File, Folder, error
 
 HOST = "simulated"

@@ -9,7 +9,7 @@ import secrets
 import sys
 from contextlib import contextmanager
 
-from sksearch._utils import _system
+from sksearch._utils import _filesystem as _system
 from sksearch.checkpoint import _recorder
 from sksearch.checkpoint._checkpoint import Checkpoint
 from tests.simulation import learners

@@ -10,7 +10,7 @@ import warnings
 import weakref
 from collections import Counter
 
-from sksearch._utils import _system
+from sksearch._utils import _filesystem as _system
 from sksearch.checkpoint import SearchMismatchError
 from sksearch.checkpoint._lines import decode
 from sksearch.checkpoint._lock import PATIENCE_SECONDS

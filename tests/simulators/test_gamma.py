@@ -12,7 +12,7 @@ from scipy.stats import chisquare, gamma, kstest, norm, pearsonr
 from sksearch.simulators import (
     FAMILIES,
     Branin,
-    Family,
+    CurveFamily,
     GammaCurves,
     Rastrigin,
     Rosenbrock,
@@ -24,7 +24,11 @@ from sksearch.simulators._counter import make_keys, uniforms
 from tests import scripts
 
 ALL_FAMILIES = sorted({f for families in FAMILIES.values() for f in families}, key=repr)
-OTHERS = [Family(1.5, 0, 15, False, 3, 20), Family(30, 2.5, 100, False, -50, -7), Family(0, 1)]
+OTHERS = [
+    CurveFamily(1.5, 0, 15, False, 3, 20),
+    CurveFamily(30, 2.5, 100, False, -50, -7),
+    CurveFamily(0, 1),
+]
 EPOCHS = [2, 3, 7, 8, 81, 243]
 
 
@@ -194,7 +198,7 @@ def test_smoothing_is_scipys_filter_with_the_documents_window(n_epochs, window):
 
 
 def test_a_curve_that_is_at_its_end_at_once_is_smoothed_as_any_other():
-    family = Family(1, 0, 1, smooth=True, end_shift=30)
+    family = CurveFamily(1, 0, 1, smooth=True, end_shift=30)
     rough = gamma_curves([1.0], [5], replace(family, smooth=False), 81)
     expected = savgol_filter(rough, 19, 3, axis=1)
     losses = gamma_curves([1.0], [5], family, 81)
@@ -203,7 +207,7 @@ def test_a_curve_that_is_at_its_end_at_once_is_smoothed_as_any_other():
 
 def test_noise_is_normal_and_only_in_the_first_value():
     keys, values = some_keys(5_000), np.full(5_000, 3.0)
-    quiet, noisy = (gamma_curves(values, keys, Family(), 5, noise) for noise in (0, 10))
+    quiet, noisy = (gamma_curves(values, keys, CurveFamily(), 5, noise) for noise in (0, 10))
     np.testing.assert_array_equal(quiet, 3.0)
     assert kstest(noisy[:, 0], norm(3, 10).cdf).pvalue > 1e-3
     np.testing.assert_array_equal(noisy[:, 1:], 3.0)
@@ -268,7 +272,7 @@ def test_the_documents_families():
     ]  # fmt: skip
 
 
-STEPS = [Family(end_shift=shift) for shift in (0, 10, 20)]  # the last value tells the family
+STEPS = [CurveFamily(end_shift=shift) for shift in (0, 10, 20)]  # the last value tells the family
 
 
 def family_of(problem, params, **kwargs):
@@ -380,9 +384,9 @@ def test_params_that_are_not_the_problems_are_refused(params, message):
         ),
         ({"noise": -1}, "noise=-1"),
         ({"noise": math.nan}, "noise=nan"),
-        ({"families": []}, "must be a sequence of Family"),
-        ({"families": "branin"}, "must be a sequence of Family"),
-        ({"families": Family(1, 2, 3)}, "must be a sequence of Family"),
+        ({"families": []}, "must be a sequence of CurveFamily"),
+        ({"families": "branin"}, "must be a sequence of CurveFamily"),
+        ({"families": CurveFamily(1, 2, 3)}, "must be a sequence of CurveFamily"),
         ({"schedule": "sometimes"}, "schedule='sometimes'"),
     ],
 )
@@ -394,15 +398,15 @@ def test_bad_arguments_are_refused(arguments, message):
 def test_a_curve_needs_a_value_and_a_key():
     for values, keys in (([1.0], [1, 2]), ([1.0, 2.0], [1]), (1.0, 1)):
         with pytest.raises(ValueError, match=r"both need \(n_curves,\)"):
-            gamma_curves(values, keys, Family(1, 2, 3))
+            gamma_curves(values, keys, CurveFamily(1, 2, 3))
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf])
 def test_a_family_has_finite_numbers(number):
     with pytest.raises(ValueError, match="must be finite"):
-        Family(1, 2, number)
+        CurveFamily(1, 2, number)
 
 
 def test_a_family_that_leaves_its_end_is_refused():
     with pytest.raises(ValueError, match="necessary_aggressiveness=-1"):
-        Family(1, -1, 1)
+        CurveFamily(1, -1, 1)

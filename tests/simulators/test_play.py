@@ -11,8 +11,8 @@ from sksearch.samplers import RandomSampler, TPESampler
 from sksearch.schedulers import FullFidelity, Hyperband, SuccessiveHalving
 from sksearch.simulators import (
     FAMILIES,
+    CurveFamily,
     CurveProblem,
-    Family,
     GammaCurves,
     Rastrigin,
     SimulatedEstimator,
@@ -149,7 +149,7 @@ def test_simulated_seconds_are_the_problems():
 
 
 def test_families_in_turn_go_by_the_trials_number():
-    families = [Family(end_shift=shift) for shift in (0, 100, 200)]
+    families = [CurveFamily(end_shift=shift) for shift in (0, 100, 200)]
     problem = GammaCurves(Rastrigin(2), families, schedule="round_robin")
     history = play(RandomSampler(), Hyperband(), problem, random_state=0)
     for trial in history.trials:

@@ -27,7 +27,7 @@ from scipy import stats
 from scipy.stats.distributions import rv_frozen
 
 from sksearch._utils._installed import is_installed, is_installed_module
-from sksearch._utils._plain import ADDRESS
+from sksearch._utils._terminal import ADDRESS
 from sksearch.checkpoint.identity._code import given_to, has_only_attributes, path_of
 from sksearch.checkpoint.identity._digests import (
     OPAQUE,

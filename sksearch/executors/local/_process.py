@@ -13,7 +13,7 @@ from typing import Any
 from joblib.externals.loky.backend.utils import kill_process_tree
 
 from sksearch._utils._pickles import dumps, loads
-from sksearch._utils._plain import warn
+from sksearch._utils._terminal import warn
 from sksearch.executors._limits import EngineLostError, LostTask
 from sksearch.executors.local._serving import (
     CHECK_SECONDS,

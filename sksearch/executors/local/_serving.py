@@ -9,9 +9,9 @@ import traceback
 from contextlib import suppress
 from multiprocessing.connection import Connection
 
+from sksearch._utils._filesystem import system
 from sksearch._utils._pickles import dumps, loads
-from sksearch._utils._plain import printable
-from sksearch._utils._system import system
+from sksearch._utils._terminal import printable
 from sksearch.executors._folder import remove_folders_of_the_dead
 
 CHECK_SECONDS = 0.5  # how often a process and its parent look whether the other one lives
@@ -97,7 +97,7 @@ def parted(message: bytes) -> tuple[int, bytes]:
 def answer(message: bytes) -> bytes:
     """The pickled (False, value) or (True, exception) of a call."""
     try:
-        function, args = loads(message, brings_news=True)
+        function, args = loads(message, is_live=True)
         try:
             out = (False, function(*args))
         except BaseException as error:

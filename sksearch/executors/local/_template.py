@@ -32,7 +32,7 @@ from joblib.externals.loky.backend import get_context
 from joblib.externals.loky.backend.process import LokyProcess
 from threadpoolctl import ThreadpoolController
 
-from sksearch._utils._system import system
+from sksearch._utils._filesystem import system
 from sksearch.executors.local._serving import BOOTSTRAP, CHECK_SECONDS, end_with, serve
 
 try:

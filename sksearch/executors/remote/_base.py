@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from concurrent.futures import BrokenExecutor, CancelledError, Future
 from typing import Any
 
-from sksearch._utils._plain import printable
+from sksearch._utils._terminal import printable
 from sksearch.executors._limits import EngineLostError, LostTask
 from sksearch.executors.remote._worker import run_message
 

@@ -4,7 +4,7 @@ import time
 from concurrent.futures import CancelledError, Future
 from typing import Any
 
-from sksearch._utils._plain import warn
+from sksearch._utils._terminal import warn
 from sksearch.executors._shared_data import Payload
 from sksearch.executors.remote._base import Engine
 from sksearch.executors.remote._worker import run_message

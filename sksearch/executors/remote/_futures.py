@@ -108,7 +108,7 @@ class FuturesEngine(Engine):
 
 
 def _call(pickled: bytes) -> Any:
-    return loads(pickled, brings_news=True)()
+    return loads(pickled, is_live=True)()
 
 
 def _is_of_mpi(executor: Executor) -> bool:

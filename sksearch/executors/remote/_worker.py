@@ -79,7 +79,7 @@ def run_message(message: bytes, payload: Any = None, alone: bool = True) -> byte
         Pickled (False, output) or (True, exception).
     """
     try:
-        read = loads(message, brings_news=True)
+        read = loads(message, is_live=True)
     except BaseException as error:
         lost = LostTask("error", f"a worker could not read the candidate: {describe(error)}")
         return dumps((False, lost))

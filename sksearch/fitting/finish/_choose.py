@@ -9,7 +9,7 @@ from scipy.stats import rankdata
 from sklearn.metrics import get_scorer_names
 
 from sksearch._utils._numerics import own_numerics
-from sksearch._utils._plain import warn
+from sksearch._utils._terminal import warn
 from sksearch.estimators import families
 from sksearch.fitting.run._results import best_of_last_iteration, chosen_index
 from sksearch.history import Params

@@ -12,8 +12,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 
 from sksearch._utils._compat import check_method_params, safe_split, to_numpy
-from sksearch._utils._plain import warn
 from sksearch._utils._seeds import seeded
+from sksearch._utils._terminal import warn
 from sksearch._utils._typing import Samples, Targets
 from sksearch.fitting.finish._averaged import Voting, logarithms
 from sksearch.fitting.run._curves import value_of

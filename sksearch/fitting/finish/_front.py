@@ -10,7 +10,7 @@ import numpy as np
 
 from sksearch._utils._fronts import fronts, hypervolume
 from sksearch.fitting.run._objectives import Aims, Bound
-from sksearch.fitting.run._results import Row, chosen_index
+from sksearch.fitting.run._results import ResultRow, chosen_index
 from sksearch.history import Result
 
 
@@ -58,7 +58,7 @@ class ParetoFront:
 
     @classmethod
     def of(
-        cls, aims: Aims, rows: Sequence[Row], results: Sequence[Result], any_rung_wins: bool
+        cls, aims: Aims, rows: Sequence[ResultRow], results: Sequence[Result], any_rung_wins: bool
     ) -> "ParetoFront":
         """Find the front of the rows of ``cv_results_`` and their results."""
         ok = [not math.isnan(r.score) and r.violation == 0 for r in results]

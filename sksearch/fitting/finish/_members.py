@@ -10,7 +10,7 @@ from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 
 from sksearch._utils._compat import to_numpy
-from sksearch._utils._plain import warn
+from sksearch._utils._terminal import warn
 from sksearch._utils._typing import Predictor
 from sksearch.base import State
 from sksearch.estimators import model_of
@@ -26,7 +26,7 @@ from sksearch.fitting.finish._refit import LastTraining
 from sksearch.fitting.run._calibration import Calibrated, cross_mapped, fit_maps
 from sksearch.fitting.run._curves import value_of
 from sksearch.fitting.run._predictions import as_classes, read_predictions
-from sksearch.fitting.run._results import Row
+from sksearch.fitting.run._results import ResultRow
 from sksearch.fitting.run._setup import Setup
 from sksearch.fitting.run._states import as_state, dump_state, first_line
 from sksearch.fitting.run._tasks import Context
@@ -34,7 +34,7 @@ from sksearch.history import Result
 
 
 def rows_like(
-    rows: list[Row], index: int, ranks: np.ndarray, results: Sequence[Result]
+    rows: list[ResultRow], index: int, ranks: np.ndarray, results: Sequence[Result]
 ) -> list[int]:
     """Return the rows of ``cv_results_`` that may be averaged with the winner, which is the first.
 
@@ -52,7 +52,7 @@ def rows_like(
     return list(found.values()) if has_predictions(rows[index]) else [index]
 
 
-def has_predictions(row: Row) -> bool:
+def has_predictions(row: ResultRow) -> bool:
     return all(output.predictions for output in row.outputs)
 
 
@@ -64,7 +64,7 @@ class Members:
     ----------
     setup : Setup
         Of the search.
-    rows : list of Row
+    rows : list of ResultRow
         Those that may be averaged, by their index in ``cv_results_``; the first is the winner.
     trainings : dict of int to LastTraining
         How each is trained on all rows.
@@ -73,7 +73,7 @@ class Members:
     """
 
     setup: Setup
-    rows: Mapping[int, Row]
+    rows: Mapping[int, ResultRow]
     trainings: Mapping[int, LastTraining]
     seconds: Sequence[float]
 
@@ -166,7 +166,7 @@ class Members:
         return found
 
 
-def predictions_of(context: Context, row: Row) -> list[np.ndarray]:
+def predictions_of(context: Context, row: ResultRow) -> list[np.ndarray]:
     """Return the predictions of a candidate by fold: numbers, or probabilities of classes.
 
     Decision values become probabilities on each fold by what the other folds tell of them.
@@ -184,7 +184,7 @@ def predictions_of(context: Context, row: Row) -> list[np.ndarray]:
     return found
 
 
-def with_probabilities(context: Context, row: Row, model: Any) -> Any:
+def with_probabilities(context: Context, row: ResultRow, model: Any) -> Any:
     """Return the model of a candidate, with probabilities from its predictions for test folds."""
     decided = [i for i, output in enumerate(row.outputs) if output.are_decisions]
     if not decided or hasattr(model, "predict_proba") or not has_predictions(row):

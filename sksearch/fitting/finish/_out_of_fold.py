@@ -20,7 +20,7 @@ from sksearch._utils._typing import Samples
 from sksearch.base import State
 from sksearch.estimators import growth_of
 from sksearch.executors import Executor, LostTask, TaskEnvironment, make_executor
-from sksearch.fitting.run._ancestry import Leg, legs_to
+from sksearch.fitting.run._ancestry import Stage, stages_to
 from sksearch.fitting.run._callbacks import NO_CALLBACKS
 from sksearch.fitting.run._evaluation import load_state, rows_of, seeds_of, train_further
 from sksearch.fitting.run._predictions import columns_of
@@ -50,14 +50,14 @@ class FoldPredictor:
         self, context: Context, task: Task, environment: TaskEnvironment
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the test rows and their predictions, a column for each class of all of y."""
-        with seeds_of(context, task.leg, task.fold, environment):
+        with seeds_of(context, task.stage, task.fold, environment):
             rows, _ = rows_of(context, task)
             (test,) = to_namespace_of(context.X, (context.splits[task.fold][1],))
             params = check_method_params(context.X, params=context.fit_params, indices=rows)
-            state, _, legs = load_state(context, task)
+            state, _, stages = load_state(context, task)
             data: tuple[Any, Any] = safe_split(state.estimator, context.X, context.y, rows)
             X_test, _ = safe_split(state.estimator, context.X, context.y, test, rows)
-            state = self._train(context, task, environment, state, legs, data, params)
+            state = self._train(context, task, environment, state, stages, data, params)
             return np.asarray(context.splits[task.fold][1]), self._predict(
                 context, task, state, X_test
             )
@@ -68,7 +68,7 @@ class FoldPredictor:
         task: Task,
         environment: TaskEnvironment,
         state: State,
-        legs: Sequence[Leg],
+        stages: Sequence[Stage],
         data: tuple[Any, Any],
         params: dict[str, Any],
     ) -> State:
@@ -77,7 +77,7 @@ class FoldPredictor:
         if name is not None and name in task.params:
             growth = growth_of(state.estimator, name)
             return growth.refit(state, data, task.params[name], context.classes, params)
-        return train_further(context, task, environment, state, legs, data, params)
+        return train_further(context, task, environment, state, stages, data, params)
 
     def _predict(self, context: Context, task: Task, state: State, X: Samples) -> np.ndarray:
         """Predictions, those of classes that the fold has not seen 0, or lowest of all."""
@@ -146,7 +146,7 @@ def out_of_fold(
     function = FoldPredictor(methods, {i: found[0] for i, found in outcomes if found})
     jobs = [
         [
-            _task(context, params, legs_to(history.trials, trial.id, resource), fold)
+            _task(context, params, stages_to(history.trials, trial.id, resource), fold)
             for fold in range(len(context.splits))
         ]
         for trial, resource, params in chosen
@@ -182,19 +182,19 @@ def _wait(executor: Executor, future: Future) -> Any:
     return result
 
 
-def _task(context: Context, params: Params, legs: tuple[Leg, ...], fold: int) -> Task:
+def _task(context: Context, params: Params, stages: tuple[Stage, ...], fold: int) -> Task:
     """What was last trained on this fold on the way to a resource, from the beginning."""
     spent = last = 0
-    for i, leg in enumerate(legs):
-        if fold in context.resource.folds(len(context.splits), leg.resource, spent):
+    for i, stage in enumerate(stages):
+        if fold in context.resource.folds(len(context.splits), stage.resource, spent):
             last = i
-        spent = leg.resource
-    before = legs[:last]
+        spent = stage.resource
+    before = stages[:last]
     return Task(
-        trial_id=legs[last].trial_id,
+        trial_id=stages[last].trial_id,
         fold=fold,
         params=params,
-        resource=legs[last].resource,
+        resource=stages[last].resource,
         spent=before[-1].resource if before else 0,
         state=None,
         before=before,

@@ -15,7 +15,7 @@ from sksearch.fitting.finish._refit import LastTraining
 from sksearch.fitting.run._ancestry import schedule_of
 from sksearch.fitting.run._curves import luck_of_counts, scores_at
 from sksearch.fitting.run._results import (
-    Row,
+    ResultRow,
     name_error_scores,
     results_of,
     table_of,
@@ -36,12 +36,12 @@ class Found:
     ----------
     run : Run
         That has ended.
-    rows : list of Row
+    rows : list of ResultRow
         Those of ``cv_results_``.
     """
 
     run: Run
-    rows: list[Row]
+    rows: list[ResultRow]
 
     @property
     def history(self) -> History:

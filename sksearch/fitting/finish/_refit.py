@@ -14,7 +14,7 @@ from sksearch.base import Labels, Resource, State
 from sksearch.estimators import growth_of
 from sksearch.executors import Interrupts
 from sksearch.fitting.run._evaluation import change_to
-from sksearch.fitting.run._results import Row
+from sksearch.fitting.run._results import ResultRow
 from sksearch.fitting.run._tasks import Context
 
 
@@ -24,7 +24,7 @@ class LastTraining:
 
     Parameters
     ----------
-    row : Row
+    row : ResultRow
         Of ``cv_results_``, without what only its scores need.
     found : str or None
         The parameter that training has found, if there is one.
@@ -32,7 +32,7 @@ class LastTraining:
         Which params held from which count of units on.
     """
 
-    row: Row
+    row: ResultRow
     found: str | None
     schedule: list[dict[str, Any]]
 

@@ -40,7 +40,7 @@ from typing import Any
 
 from sksearch._utils._advice import glance
 from sksearch._utils._compat import is_valid_value, num_samples
-from sksearch._utils._plain import warn
+from sksearch._utils._terminal import warn
 from sksearch._utils._typing import Estimator, Samples
 from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.estimators import (

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._utils._plain import counted
+from sksearch._utils._terminal import counted
 from sksearch.base import Sampler
 from sksearch.fitting.run._objectives import Aims, Allows, allowed_guesses
 from sksearch.history import Params, Problem

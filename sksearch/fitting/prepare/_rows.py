@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from joblib import effective_n_jobs
 
-from sksearch._utils._plain import warn
+from sksearch._utils._terminal import warn
 from sksearch.fitting.prepare._options import Options
 from sksearch.fitting.run._folds import count_rows
 from sksearch.fitting.run._plan import SearchPlan

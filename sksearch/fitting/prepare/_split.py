@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from sksearch._utils._advice import glance
 from sksearch._utils._compat import num_samples, to_numpy
-from sksearch._utils._plain import warn
+from sksearch._utils._terminal import warn
 from sksearch._utils._typing import Estimator, Folding, Samples, Targets
 from sksearch.fitting.prepare._checks import classes_of
 from sksearch.fitting.prepare._input import check_groups

@@ -1,6 +1,6 @@
 """Whether the first bracket fits into the time, said while there is time left."""
 
-from sksearch._utils._plain import warn
+from sksearch._utils._terminal import warn
 from sksearch._utils._time_limit import TimeLimit
 from sksearch.fitting.run._plan import SearchPlan
 from sksearch.progress import Watch

@@ -6,7 +6,7 @@ from typing import Any, Protocol, Self
 from joblib.logger import short_format_time
 
 from sksearch._utils._compat import BaseSearchCV
-from sksearch._utils._plain import say
+from sksearch._utils._terminal import say
 from sksearch._utils._typing import Estimator, Samples, Scores, Targets
 from sksearch.base import Job
 from sksearch.fitting.run._plan import PlannedRung, SearchPlan

@@ -51,7 +51,7 @@ class CurveTasks:
     def _allowance(self, n_before: int, n_now: int) -> Allowance | None:
         """Return how long a training may take on the fold after `n_before` others."""
         time, n_folds = self._setup.time, len(self._setup.context.splits)
-        seconds, longest = time.of_curve(n_folds), time.of_rising(n_folds, n_now)
+        seconds, longest = time.of_curve(n_folds), time.limit_while_improving(n_folds, n_now)
         if seconds is None or longest is None:
             return None
         if self._setup.problem.has_baseline:

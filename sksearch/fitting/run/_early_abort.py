@@ -32,7 +32,7 @@ PROBE_SECONDS = 5.0  # for all of them; a search whose fits fail slowly goes on
 
 
 @dataclass
-class Hope:
+class AbortRule:
     """Knows what has failed while nothing has succeeded.
 
     A search is lost if some candidates have failed with the same error on the same fold, none of

@@ -23,13 +23,13 @@ from sksearch._utils._compat import (
     safe_split,
     to_namespace_of,
 )
-from sksearch._utils._plain import printable
 from sksearch._utils._seeds import seeded
+from sksearch._utils._terminal import printable
 from sksearch._utils._typing import Estimator
 from sksearch.base import State
 from sksearch.estimators import change, family_of, growth_of, last_step
 from sksearch.executors import Interrupts, LostTask, TaskEnvironment
-from sksearch.fitting.run._ancestry import NOTHING, Leg
+from sksearch.fitting.run._ancestry import NOTHING, Stage
 from sksearch.fitting.run._calibration import CalibratedOnFold
 from sksearch.fitting.run._callbacks import Message, callback_arguments
 from sksearch.fitting.run._curves import value_of
@@ -57,7 +57,7 @@ def evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Outp
     Raises what the candidate raises if ``error_score="raise"``.
     """
     began, start = wall_time(), now()
-    with seeds_of(context, task.leg, task.fold, environment):
+    with seeds_of(context, task.stage, task.fold, environment):
         output = _evaluate(context, task, environment)
     output.span = [began, began + now() - start, worker_name()]
     if output.fit_error is not None:
@@ -95,11 +95,11 @@ def worker_name() -> str:
 
 
 def seeds_of(
-    context: Context, leg: Leg, fold: int, environment: TaskEnvironment
+    context: Context, stage: Stage, fold: int, environment: TaskEnvironment
 ) -> AbstractContextManager[None]:
     if not environment.owns_globals:
         return nullcontext()
-    return seeded(context.seed, leg.trial_id, fold, leg.resource)
+    return seeded(context.seed, stage.trial_id, fold, stage.resource)
 
 
 def _evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Output:
@@ -110,7 +110,7 @@ def _evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Out
     fit_params = check_method_params(context.X, params=context.fit_params, indices=train)
     output, start = Output(n_test_samples=num_samples(test)), now()
     try:
-        state, output.lost_state, legs = load_state(context, task)
+        state, output.lost_state, stages = load_state(context, task)
         train_rows: tuple[Any, Any] = safe_split(state.estimator, context.X, context.y, train)
         test_rows = safe_split(state.estimator, context.X, context.y, test, train)
     except BaseException as error:  # params that its estimator does not take, for instance
@@ -127,7 +127,7 @@ def _evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Out
                 _record_curve(context, task, output, state, rows, fit_params)
             else:
                 state = train_further(
-                    context, task, environment, state, legs, train_rows, fit_params
+                    context, task, environment, state, stages, train_rows, fit_params
                 )
             check_last_training(context, task.trial_id, now() - start - output.score_time)
     except BaseException as error:
@@ -154,19 +154,19 @@ def train_further(
     task: Task,
     environment: TaskEnvironment,
     state: State,
-    legs: Sequence[Leg],
+    stages: Sequence[Stage],
     train_rows: tuple[Any, Any],
     fit_params: dict[str, Any],
 ) -> State:
-    """Bring a state further, leg by leg from the first one, where it is."""
-    for before, leg in pairwise(legs):
+    """Bring a state further, stage by stage from the first one, where it is."""
+    for before, stage in pairwise(stages):
         # What is lost is trained again with the seeds that it was trained with.
-        again = leg.resource < task.resource
-        with seeds_of(context, leg, task.fold, environment) if again else nullcontext():
-            if leg.trial_id != before.trial_id and state.n_steps:  # a new one has its params
-                change_to(state, leg.params, context.changing)
+        again = stage.resource < task.resource
+        with seeds_of(context, stage, task.fold, environment) if again else nullcontext():
+            if stage.trial_id != before.trial_id and state.n_steps:  # a new one has its params
+                change_to(state, stage.params, context.changing)
             state = context.resource.train(
-                state, *train_rows, leg.resource, before.resource, context.classes, fit_params
+                state, *train_rows, stage.resource, before.resource, context.classes, fit_params
             )
         Interrupts.heed()  # an MLP of scikit-learn swallows it
         last = last_step(state.estimator)
@@ -191,23 +191,23 @@ def rows_of(context: Context, task: Task) -> tuple[Any, Any]:
     return to_namespace_of(context.X, rows)
 
 
-def load_state(context: Context, task: Task) -> tuple[State, str, list[Leg]]:
-    """The state to go on from, why an earlier one is lost, and the legs: where it is, and on.
+def load_state(context: Context, task: Task) -> tuple[State, str, list[Stage]]:
+    """The state to go on from, why an earlier one is lost, and the stages: where it is, and on.
 
     A lost state costs time, nothing more.
     """
     lost, at = "", task.before[-1] if task.before else NOTHING
     try:
         if task.state is not None:
-            return as_state(task.state, context.home), "", [at, task.leg]
+            return as_state(task.state, context.home), "", [at, task.stage]
     except BaseException as error:  # a model may raise anything when it is read
         Interrupts.let_pass(error)
         lost = first_line(error)
     # Values may be estimators themselves, hence the clone.
-    legs = [NOTHING, *task.before, task.leg] if task.continues else [at, task.leg]
-    params = legs[1].params
+    stages = [NOTHING, *task.before, task.stage] if task.continues else [at, task.stage]
+    params = stages[1].params
     new = clone(context.estimator).set_params(**clone(params, safe=False))
-    return State(new), lost, legs
+    return State(new), lost, stages
 
 
 def _save_state(environment: TaskEnvironment, task: Task, output: Output, state: State) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from sksearch._utils._clock import now, wall_time
-from sksearch._utils._plain import printable, short_repr
+from sksearch._utils._terminal import printable, short_repr
 from sksearch.base import Resource
 from sksearch.executors import Interrupts, TaskEnvironment
 from sksearch.fitting.run._evaluation import worker_name

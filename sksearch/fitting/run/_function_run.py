@@ -18,7 +18,7 @@ from sksearch.executors import (
     drive,
     make_executor,
 )
-from sksearch.fitting.run._ancestry import legs_to
+from sksearch.fitting.run._ancestry import stages_to
 from sksearch.fitting.run._evaluation import output_of_lost
 from sksearch.fitting.run._function import call
 from sksearch.fitting.run._results import job_result
@@ -97,7 +97,7 @@ class FunctionRun(Workload):
         history = self.study.history
         if self._is_news:
             self._recorder.record_job(job, history.exhausted)
-        before = legs_to(history.trials, job.trial_id, job.spent) if job.spent else ()
+        before = stages_to(history.trials, job.trial_id, job.spent) if job.spent else ()
         task = self._tasks[job.trial_id] = Task(
             job.trial_id, 0, job.params, job.resource, job.spent, None, before,
             continues=False, keep=False, callbacks=None,

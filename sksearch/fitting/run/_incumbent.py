@@ -5,7 +5,7 @@ import math
 from sksearch._utils._compat import num_samples
 from sksearch._utils._time_limit import on_more_rows
 from sksearch.base import Job
-from sksearch.fitting.run._ancestry import legs_to
+from sksearch.fitting.run._ancestry import stages_to
 from sksearch.fitting.run._folds import count_rows
 from sksearch.fitting.run._results import Outputs
 from sksearch.fitting.run._setup import Setup
@@ -26,7 +26,7 @@ class Incumbent:
 
     Attributes
     ----------
-    n_in_vain : int
+    n_without_improvement : int
         Count of candidates since the best one.
     trial_id : int or None
         The best one, None while there is none.
@@ -34,14 +34,14 @@ class Incumbent:
 
     def __init__(self, setup: Setup, history: History, outputs: Outputs) -> None:
         self._setup, self._history, self._outputs = setup, history, outputs
-        self._score, self.n_in_vain = -math.inf, 0
+        self._score, self.n_without_improvement = -math.inf, 0
         self.trial_id: int | None = None
 
     def compare(self, job: Job, score: float) -> None:
         """Enter a candidate that has got the largest resource."""
-        self.n_in_vain += 1
+        self.n_without_improvement += 1
         if score > self._score:
-            self._score, self.n_in_vain = score, 0
+            self._score, self.n_without_improvement = score, 0
             self.trial_id = job.trial_id
             self.expect(job)
 
@@ -60,8 +60,8 @@ class Incumbent:
         context, history = self._setup.context, self._history
         done = [(trial_id, resource)]
         if history.problem.continues:
-            legs = legs_to(history.trials, *done[0])
-            done = [(leg.trial_id, leg.resource) for leg in legs]
+            stages = stages_to(history.trials, *done[0])
+            done = [(stage.trial_id, stage.resource) for stage in stages]
         fits = [output for key in done for output in self._outputs.new[key]]
         n_rows = [count_rows(train) for train, _ in context.splits]
         growth = 1.0

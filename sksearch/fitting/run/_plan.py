@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from sksearch._utils._html import join, paragraphs, table
-from sksearch._utils._plain import printable
+from sksearch._utils._terminal import printable
 from sksearch.base import ENDLESS, Plan, Resource, Rung
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from sksearch._utils._compat import masked_param_columns, normalize_score_results
 from sksearch._utils._numerics import own_numerics
-from sksearch._utils._plain import warn
+from sksearch._utils._terminal import warn
 from sksearch.fitting.run._curves import settle, value_of
 from sksearch.fitting.run._objectives import Aims
 from sksearch.fitting.run._setup import Setup
@@ -20,12 +20,12 @@ from sksearch.history import History, Params, Result, Span, Trial
 from sksearch.reader._values import rank
 
 KINDS = ("test", "train")  # of scores
-#: What tells rows apart that differ in resource, after `Row`.
+#: What tells rows apart that differ in resource, after `ResultRow`.
 COLUMNS: tuple[str, ...] = ("iter", "n_resources", "bracket", "trial_id")
 
 
 @dataclass(slots=True)
-class Row:
+class ResultRow:
     """A row of ``cv_results_``."""
 
     params: Params
@@ -86,7 +86,7 @@ class Outputs:
         params_at: Callable[[Params, int], Params],
         outcome: Callable[[Params], tuple[str, Any] | None] = lambda params: None,
         by_folds: bool = False,
-    ) -> list[Row]:
+    ) -> list[ResultRow]:
         """Make the rows of ``cv_results_``, by bracket, rung and trial.
 
         If `by_folds`, units are folds: what a trial has on its first ones is in its last row, so
@@ -112,7 +112,7 @@ class Outputs:
                 if count is not None and (found := outcome(trial.params)):
                     params = {**params, found[0]: found[1].value(count)}
                 i = iters[trial.bracket, resource]
-                rows.append(Row(params, reached, new, trial_id, trial.bracket, i, resource))
+                rows.append(ResultRow(params, reached, new, trial_id, trial.bracket, i, resource))
         if by_folds:
             return sorted(rows, key=lambda row: row.trial_id)
         return sorted(rows, key=lambda row: (row.bracket, row.iter, row.trial_id))
@@ -185,7 +185,7 @@ def name_error_scores(outputs: list[Output]) -> None:
 
 
 def cv_results(
-    rows: list[Row],
+    rows: list[ResultRow],
     n_splits: int,
     return_train_score: bool,
     columns: Sequence[str] = (),
@@ -236,7 +236,7 @@ def cv_results(
     return results
 
 
-def table_of(setup: Setup, history: History, rows: list[Row]) -> dict[str, Any]:
+def table_of(setup: Setup, history: History, rows: list[ResultRow]) -> dict[str, Any]:
     """Build ``cv_results_`` of rows of a search."""
     results = results_of(history, rows)
     violations = [each.violation for each in results] if setup.context.aims.bounds else None
@@ -245,7 +245,7 @@ def table_of(setup: Setup, history: History, rows: list[Row]) -> dict[str, Any]:
     return cv_results(rows, *shown, wins, violations, by_folds, setup.is_namesake)
 
 
-def results_of(history: History, rows: list[Row]) -> list[Result]:
+def results_of(history: History, rows: list[ResultRow]) -> list[Result]:
     """Return what is known of the candidate of each row, at its resource."""
     return [history.trials[row.trial_id].results[row.n_resources] for row in rows]
 
@@ -329,7 +329,7 @@ def _has_failed(output: Output) -> bool:
 class _Table:
     """Outputs of folds as arrays of shape (n_rows, n_splits), NaN where a fold is missing."""
 
-    def __init__(self, rows: list[Row], n_splits: int) -> None:
+    def __init__(self, rows: list[ResultRow], n_splits: int) -> None:
         self.outputs = [output for row in rows for output in row.outputs]
         counts = [len(row.outputs) for row in rows]
         self.at = (

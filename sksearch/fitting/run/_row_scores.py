@@ -13,7 +13,7 @@ from sksearch._utils._compat import to_numpy
 from sksearch._utils._typing import Scorer, Targets
 from sksearch.fitting.run._folds import trains_on_the_past
 from sksearch.fitting.run._metric_calls import Heard
-from sksearch.fitting.run._results import Row
+from sksearch.fitting.run._results import ResultRow
 from sksearch.fitting.run._tasks import NUMBER, Context
 from sksearch.resources import row_numbers
 
@@ -124,12 +124,12 @@ class RowScores:
     n_samples: int
 
     @classmethod
-    def of(cls, rows: list[Row], context: Context) -> "RowScores | None":
+    def of(cls, rows: list[ResultRow], context: Context) -> "RowScores | None":
         """Read the outputs of rows; None where rows of X are not divided into blocks.
 
         Parameters
         ----------
-        rows : list of Row
+        rows : list of ResultRow
             Of ``cv_results_``.
         context : Context
             Of the search.

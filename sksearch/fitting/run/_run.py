@@ -12,20 +12,20 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sksearch._utils._compat import warn_or_raise_about_fit_failures
-from sksearch._utils._plain import warn
+from sksearch._utils._terminal import warn
 from sksearch._utils._time_limit import N_MEMBERS
 from sksearch._utils._typing import Seed
 from sksearch.base import Job, State
 from sksearch.executors import Interrupts, LostTask, Workload, drive, make_executor
-from sksearch.fitting.run._ancestry import legs_to
+from sksearch.fitting.run._ancestry import stages_to
 from sksearch.fitting.run._budget import Budget
 from sksearch.fitting.run._callbacks import CallbackContext, RungContexts
 from sksearch.fitting.run._convergence import Convergence
 from sksearch.fitting.run._curve_tasks import CurveTasks
-from sksearch.fitting.run._early_abort import N_ALIKE, Hope, explained
+from sksearch.fitting.run._early_abort import N_ALIKE, AbortRule, explained
 from sksearch.fitting.run._evaluation import evaluate, output_of_lost
 from sksearch.fitting.run._incumbent import Incumbent, knows_baseline, unfinished_first
-from sksearch.fitting.run._results import Outputs, Row, job_result, table_of, try_rule
+from sksearch.fitting.run._results import Outputs, ResultRow, job_result, table_of, try_rule
 from sksearch.fitting.run._scores import (
     N_INVALID,
     N_WITHOUT_SCORE,
@@ -152,7 +152,7 @@ class Run(Workload):
         self.done = self._heard_stop = self._is_up = False
         self._n_finite = 0
         may_train = not setup.workers.are_needed
-        self.hope = Hope(setup.context, setup.problem, may_train, setup.plan.is_endless)
+        self.abort_rule = AbortRule(setup.context, setup.problem, may_train, setup.plan.is_endless)
         self.incumbent = Incumbent(setup, study.history, self.outputs)
         self._curves = CurveTasks(setup, self.outputs, self.incumbent)
         self._tasks: dict[int, list[Task]] = {}  # of the trials that run
@@ -195,7 +195,7 @@ class Run(Workload):
         """Make one task for each fold that the job evaluates."""
         if self._is_news:
             self.recorder.record_job(job, self.study.history.exhausted)
-        before = legs_to(self.study.history.trials, job.trial_id, job.spent)
+        before = stages_to(self.study.history.trials, job.trial_id, job.spent)
         tasks = self._tasks[job.trial_id] = [
             self.task(
                 trial_id=job.trial_id,
@@ -215,8 +215,8 @@ class Run(Workload):
 
     def task(self, trial_id: int, fold: int, spent: int, **rest: Any) -> Task:
         """Make a `Task`, which continues if what was spent has left steps of training."""
-        legs = rest["before"]
-        reached = self.outputs.reached.get((legs[-1].trial_id, spent), []) if legs else []
+        stages = rest["before"]
+        reached = self.outputs.reached.get((stages[-1].trial_id, spent), []) if stages else []
         continues = any(output.n_steps > 0 for output in reached[fold : fold + 1])
         folds = self.context.folds(rest["resource"], spent)
         curve = self._curves.task(trial_id, rest["params"], reached[: folds[0]], len(folds))
@@ -272,7 +272,7 @@ class Run(Workload):
         self._budget.check()
         new = self.outputs.new[job.trial_id, job.resource]
         if not self.setup.is_namesake:
-            self.hope.see(job, self.context.folds(job.resource, job.spent), new)
+            self.abort_rule.see(job, self.context.folds(job.resource, job.spent), new)
         if self._is_news:
             self.check_hope()
         n_jobs = len(self.outputs.new)
@@ -280,7 +280,7 @@ class Run(Workload):
             check_scorer(self.outputs.all_new(), n_jobs)
         if self._any_rung_wins or job.resource == self.top:
             self.incumbent.compare(job, score)
-            self.done |= self.incumbent.n_in_vain >= (self.stops.patience or math.inf)
+            self.done |= self.incumbent.n_without_improvement >= (self.stops.patience or math.inf)
             if self._convergence is not None and not self.done:
                 self.done = self._convergence.reached(history)
         elif (first := unfinished_first(history, self.top)) and first.id == job.trial_id:
@@ -353,7 +353,7 @@ class Run(Workload):
         rule, self._rule = self._rule, None
         try_rule(rule, table_of(self.setup, self.study.history, self.rows()))
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[ResultRow]:
         """Make the rows of ``cv_results_``, by bracket, rung and trial."""
         trials, outcome = self.study.history.trials, self.study.history.problem.space.outcome
         args = self.context.resource.params, outcome, self.plan.by_folds
@@ -422,7 +422,7 @@ class Run(Workload):
 
     def check_hope(self) -> None:
         """Raise ValueError if all has failed, and will."""
-        if self.hope.is_lost:
+        if self.abort_rule.is_lost:
             outputs = self.outputs.all_new()
             if all(output.fit_error is not None for output in outputs):
                 self.check_failures(outputs)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sksearch._utils._compat import MultimetricScorer, check_method_params, is_scorer
-from sksearch._utils._plain import warn
+from sksearch._utils._terminal import warn
 from sksearch._utils._typing import Estimator, Samples, Scorer, Scores, Scoring, Targets
 from sksearch.estimators import DivergedError, model_of
 from sksearch.executors import Interrupts

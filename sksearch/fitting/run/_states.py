@@ -11,9 +11,9 @@ from typing import Any, Self
 import numpy as np
 
 from sksearch._utils._files import open_own, remove, write_atomically
+from sksearch._utils._filesystem import system
 from sksearch._utils._pickles import Address, Pickler, classes_of, here
-from sksearch._utils._plain import printable
-from sksearch._utils._system import system
+from sksearch._utils._terminal import printable
 from sksearch.base import State
 from sksearch.estimators import family_of
 

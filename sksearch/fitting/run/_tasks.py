@@ -9,7 +9,7 @@ from sksearch._utils._compat import BaseSearchCV
 from sksearch._utils._pickles import here
 from sksearch._utils._typing import Samples, Targets
 from sksearch.base import Labels, Resource
-from sksearch.fitting.run._ancestry import Leg
+from sksearch.fitting.run._ancestry import Stage
 from sksearch.fitting.run._curves import CurveTask
 from sksearch.fitting.run._objectives import Aims
 from sksearch.fitting.run._row_sample import RowSample
@@ -70,8 +70,8 @@ class Task:
     resource: int  # where to bring the candidate
     spent: int  # what was paid before
     state: Any  # a State, SavedState or bytes from the last rung; None: new, or lost
-    before: tuple[Leg, ...]  # what it goes on from, stretch by stretch from nothing
-    continues: bool  # whether there was a state; a lost one is trained again, leg by leg
+    before: tuple[Stage, ...]  # what it goes on from, stretch by stretch from nothing
+    continues: bool  # whether there was a state; a lost one is trained again, stage by stage
     keep: bool  # whether a later rung may go on from here
     callbacks: Any  # a leaf of the tree of contexts
     curve: CurveTask | None = None  # a count that training finds
@@ -84,9 +84,9 @@ class Task:
         return f"{self.trial_id}.{self.resource}.{self.fold}"
 
     @property
-    def leg(self) -> Leg:
+    def stage(self) -> Stage:
         """The stretch of training that is asked for."""
-        return Leg(self.trial_id, self.params, self.resource)
+        return Stage(self.trial_id, self.params, self.resource)
 
     def carrying(self) -> Self:
         """The task with the content of its state's file, for a worker that does not see it."""

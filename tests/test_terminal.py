@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 import sksearch
 from sksearch import RandomSearchCV, SearchCV, minimize, report
-from sksearch._utils._plain import OBEYED, printable
+from sksearch._utils._terminal import OBEYED, printable
 from sksearch.samplers import RandomSampler
 from sksearch.space import Space, When
 
@@ -190,4 +190,4 @@ def test_one_module_prints_and_warns():
         if re.search(r"print\(|warnings\.warn\(", text := path.read_text())
         and {"print", "warnings.warn"} & set(calls_of(ast.parse(text)))
     }
-    assert found == {"_utils/_plain.py"}
+    assert found == {"_utils/_terminal.py"}

@@ -25,7 +25,7 @@ MOST = 100.0
 _PRIOR = USUAL * norm.ppf(0.5 + (np.arange(N_USUAL) + 0.5) / (2 * N_USUAL)) / norm.ppf(0.975)
 
 
-def widening(history: History, resource: int) -> float:
+def inflation(history: History, resource: int) -> float:
     """Return by how much the interval of the next prediction has to be widened.
 
     Parameters

@@ -26,7 +26,7 @@ KILLED = 1 << 8  # a pending signal 9
 MODES = {os.O_RDONLY: "rb", os.O_WRONLY: "wb", os.O_RDWR: "r+b"}
 
 
-class System:
+class FileSystem:
     """This computer. All errors are OSError, as those of `os`."""
 
     def open(self, path: Path, flags: int) -> FileIO:
@@ -131,9 +131,9 @@ def _is_ending(pid: int) -> bool:
 
 
 # A context variable: a search in another thread, or in another process, has its own computer.
-_used: ContextVar = ContextVar("sksearch_system", default=System())  # noqa: B039 - has no state
+_used: ContextVar = ContextVar("sksearch_system", default=FileSystem())  # noqa: B039 - has no state
 
 
-def system() -> System:
+def system() -> FileSystem:
     """Return the computer that this thread runs on."""
-    return cast(System, _used.get())
+    return cast(FileSystem, _used.get())
