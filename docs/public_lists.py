@@ -56,7 +56,7 @@ FAMILIES = {
     "Candidates are learnt": ("_learning",),
     "Learnt, and stopped early": ("_halving_hybrids", "_hybrids", "_fabolas"),
     "Evolution and populations": ("_evolution", "_pbt"),
-    "Gradients": ("hypergradients._search",),
+    "Gradients": ("_hypergradient",),
     "Spaces, functions and results": (),
 }
 PROTOCOLS = (Sampler, Scheduler, Resource, Executor)

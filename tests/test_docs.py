@@ -34,7 +34,7 @@ MODULES = [
     *(
         f"sksearch.{module.name}"
         for module in pkgutil.iter_modules(sksearch.__path__)
-        if module.name[0] != "_" and (module.name != "neural" or HAS_TORCH)
+        if module.name not in {"_utils", "reader"} and (module.name != "neural" or HAS_TORCH)
     ),
 ]
 SEARCHES = [getattr(sksearch, name) for name in sksearch.__all__ if name.endswith("SearchCV")]

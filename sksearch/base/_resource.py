@@ -1,14 +1,25 @@
 """The protocol of resources: what one unit of effort is on an estimator."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager, ExitStack
 from typing import Any, Literal
 
 import numpy as np
 
-from sksearch.base._fit import fit
 from sksearch.base._state import Labels, State
 from sksearch.history import Params
+
+#: Called with an estimator, which may contain others; the contexts in which it is fitted.
+FIT_CONTEXTS: list[Callable[[Any], AbstractContextManager]] = []
+
+
+def fit(estimator: Any, X: Any, y: Any, fit_params: dict[str, Any]) -> Any:
+    """Fit an estimator in the contexts that its parts need; y is None where there is none."""
+    with ExitStack() as contexts:
+        for context in FIT_CONTEXTS:
+            contexts.enter_context(context(estimator))
+        return estimator.fit(X, *(() if y is None else (y,)), **fit_params)
 
 
 class Resource(ABC):

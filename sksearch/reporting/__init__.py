@@ -1,3 +1,5 @@
+"""After a search: a report, the best candidates as a table, rules that choose among equals."""
+
 from typing import TYPE_CHECKING
 
 from sksearch._utils._on_demand import on_demand

@@ -1,5 +1,6 @@
 """A search that follows the gradient of the validation loss."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -8,10 +9,11 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.stats import loguniform
 
+from sksearch._utils._typing import Estimator, Seed
 from sksearch.base import Sampler, Scheduler, Start
 from sksearch.fitting.run._setup import Setup
 from sksearch.history import History, Params
-from sksearch.hypergradients._models import CrossValidatedLoss, parts_of
+from sksearch.hypergradients._models import CrossValidatedLoss, Parts, parts_of
 from sksearch.schedulers import FullFidelity
 from sksearch.search import BaseSearch, Count, documented
 from sksearch.space import Space
@@ -41,7 +43,7 @@ class Level:
     low: float
     high: float
 
-    def rvs(self, random_state: Any = None) -> float:
+    def rvs(self, random_state: Seed = None) -> float:
         """Draw a number, log-uniform."""
         return float(loguniform(self.low, self.high).rvs(random_state=random_state))
 
@@ -84,7 +86,7 @@ class Descent(Sampler):
             return unknown.params
         return space.sample(rng)
 
-    def _starts(self, guesses: Any, values: Any) -> np.ndarray:
+    def _starts(self, guesses: list, values: Any) -> np.ndarray:
         """Guesses, or the untuned estimator, and points of a grid, the best ones first.
 
         On the grid all penalties are the same.
@@ -187,7 +189,7 @@ class HypergradientSearchCV(BaseSearch):
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return Descent(), FullFidelity(self.n_iter)
 
-    def _own_space(self, estimator: Any) -> Any:
+    def _own_space(self, estimator: Estimator) -> Any:
         """The ranges, of which that of penalties is for each of them."""
         parts = parts_of(estimator)
         for name in ("objectives", "constraints", "prior_results"):
@@ -217,14 +219,14 @@ class HypergradientSearchCV(BaseSearch):
         return replace(setup, sampler=Descent(loss))
 
 
-def _ends(name: str, values: Any) -> tuple[float, float]:
+def _ends(name: str, values: object) -> tuple[float, float]:
     """Least and largest value."""
     if isinstance(values, Level):
         return values.low, values.high
     return Space({name: values}).all_dimensions[0].bounds
 
 
-def _check_ranges(given: Any, parts: Any) -> None:
+def _check_ranges(given: Mapping[str, Any], parts: Parts) -> None:
     """Raise ValueError for anything but a log-uniform range of what can be differentiated."""
     names = " or ".join(map(repr, parts.ranges()))
     if not isinstance(given, dict) or not given:
