@@ -12,7 +12,7 @@ from sksearch._utils._advice import glance
 from sksearch._utils._compat import check_method_params, num_samples
 from sksearch._utils._time_limit import TimeLimit
 from sksearch._utils._typing import Estimator, Samples, Scorer, Targets
-from sksearch.base import Labels, Resource, Scheduler
+from sksearch.base import Labels, Resource, Sampler, Scheduler
 from sksearch.executors import check_devices
 from sksearch.fitting.prepare._aiming import aimed, aims_of, check_metric, rule_for
 from sksearch.fitting.prepare._auto import choices, first_guesses, make_space
@@ -56,6 +56,7 @@ from sksearch.fitting.run._setup import Setup
 from sksearch.fitting.run._tasks import Context
 from sksearch.history import Problem
 from sksearch.resources import as_resource
+from sksearch.samplers import EarlierTask
 from sksearch.schedulers import Audited
 from sksearch.space import Space
 
@@ -96,47 +97,47 @@ def prepare(
     ValueError, TypeError
         If an argument is not usable, or parts do not fit together.
     """
-    goal, spending = options.goal, with_plain_numbers(options.spending)
-    check_scoring(goal.scoring, 2 if y is None else 3)
-    scorers, refit_metric = search._get_scorers()
-    check_metric(goal, options.stops.target_score, scorers, refit_metric)
+    scoring = _scoring_of(search, options, y)
     data = _data_of(search, options, X, y, params, unit)
-    options, left_out = servable(options, lambda: _probe(options, data, scorers))
-    estimator, n_splits = clone(options.estimator), len(data.folds.splits)
-    own = None if search._own_space is None else search._own_space(estimator)
-    space = make_space(options, own, estimator, data.X)
-    filled = with_plain_numbers(search._filled(data.folds))
-    resource = _resource_of(filled, estimator, space, data)
-    check_ensemble(options.ensemble, estimator, goal)
-    # From a copy: the seed must not depend on how many candidates were settled beforehand.
-    sampler, scheduler = filled._compose(space, copy.deepcopy(rng))
-    scheduler = Audited(scheduler, spending.audit) if spending.audit else scheduler
-    earlier = read_earlier(options.knowledge.prior_results, space)
-    aims, allows = aims_of(goal, options.estimator, space, scorers, earlier)
-    guesses = first_guesses(options, estimator, space, data.X, earlier, allows)
-    limits = spending.min_resources, spending.max_resources
-    args = space, resource, estimator, data.X, data.classes, n_splits, limits, rng, guesses
-    problem = make_problem(*args)
-    problem, sampler = with_knowledge(problem, sampler, earlier, options.knowledge.prior)
-    problem, sampler = aimed(problem, sampler, aims, allows)
-    problem, scheduler = adapt(problem, sampler, scheduler, resource, estimator, limits[0])
-    rule, refit_metric = rule_for(goal, aims, scorers, refit_metric, problem, n_splits)
-    check_rates(resource, estimator, space, data.n_longest(goal.refit), problem.max_resources)
-    notes = choices(options, filled, problem, data.folds) + left_out
-    plan = replace(_plan_of(options, problem, scheduler, resource, n_splits, aims), notes=notes)
+    options, left_out = servable(options, lambda: _probe(options, data, scoring.scorers))
+    parts = _parts_of(search, options, data, rng)
+    aim = _aim_of(options, parts, data, scoring, rng)
+    plan = _plan_of(options, parts, data, aim, left_out)
     context = _context_of(
-        options, estimator, data, resource=resource, scorer=scorers, aims=aims,
-        metric=rule if isinstance(rule, str) else None, seed=problem.seed,
-        has_names=scores_have_names(goal.scoring, rule, scorers), n_candidates=plan.n_candidates,
+        options, parts.estimator, data, resource=parts.resource, scorer=scoring.scorers,
+        aims=aim.aims, metric=aim.rule if isinstance(aim.rule, str) else None,
+        seed=aim.problem.seed, n_candidates=plan.n_candidates,
+        has_names=scores_have_names(options.goal.scoring, aim.rule, scoring.scorers),
     )  # fmt: skip
+    _check_doubt(search, options, context, aim.problem)
     return Setup(
-        with_kept_rows(options, _without_doubt(search, options, context, problem)), problem,
-        sampler, scheduler, plan, data.params, refit_metric, folds=data.folds, earlier=earlier,
+        with_kept_rows(options, context), aim.problem, aim.sampler, aim.scheduler, plan,
+        data.params, aim.metric, folds=data.folds, earlier=aim.earlier,
         time=TimeLimit(options.timeout, options.overtime),
         stops=options.stops, workers=options.workers, ensemble=options.ensemble,
-        rule=goal.refit if callable(goal.refit) else None, is_namesake=search._is_namesake,
-        columns=() if resource.acts_on == "fits" else search._columns,
+        rule=options.goal.refit if callable(options.goal.refit) else None,
+        is_namesake=search._is_namesake,
+        columns=() if parts.resource.acts_on == "fits" else search._columns,
     )  # fmt: skip
+
+
+# ---- the steps, in their order
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """The scorers, and the metric that chooses the winner if nothing else does."""
+
+    scorers: Scorer
+    metric: str
+
+
+def _scoring_of(search: Composer, options: Options, y: Targets) -> Scoring:
+    """Make the scorers."""
+    check_scoring(options.goal.scoring, 2 if y is None else 3)
+    scorers, metric = search._get_scorers()
+    check_metric(options.goal, options.stops.target_score, scorers, metric)
+    return Scoring(scorers, metric)
 
 
 @dataclass(frozen=True)
@@ -193,43 +194,82 @@ def _doubt_of(options: Options, X: Samples, y: Targets) -> str:
     )
 
 
-def _without_doubt(
-    search: Composer, options: Options, context: Context, problem: Problem
-) -> Context:
-    """Return a context; ValueError if all of a space fails on data which are likely to be wrong.
+@dataclass(frozen=True)
+class Parts:
+    """The parts of a search, composed, and the unfitted estimator that it tunes."""
 
-    A class of the user's, or a value in the space, may make sense of them: a target of texts for
-    a regressor, say. Searches with scikit-learn's names end as theirs do.
-    """
-    may_try = not (search._is_namesake or options.workers.are_needed)
-    if context.doubt and may_try and fails_everywhere(context, problem):
-        raise ValueError(context.doubt)
-    return context
+    search: Composer  # with the parts that its user left to it
+    estimator: Estimator
+    space: Space
+    resource: Resource
+    sampler: Sampler
+    scheduler: Scheduler
 
 
-def _resource_of(filled: Composer, estimator: Estimator, space: Space, data: Data) -> Resource:
-    """Make the resource, on which the estimator can be trained."""
+def _parts_of(search: Composer, options: Options, data: Data, rng: np.random.RandomState) -> Parts:
+    """Compose the search; ValueError if the estimator cannot be trained on the resource."""
+    estimator = clone(options.estimator)
+    own = None if search._own_space is None else search._own_space(estimator)
+    space = make_space(options, own, estimator, data.X)
+    filled = with_plain_numbers(search._filled(data.folds))
     n_rows = len(data.folds.splits[0][0])
     resource = as_resource(filled.resource, estimator, n_rows, space.names, data.fit_params)
     check_training(resource, estimator, space, data.fit_params, data.X)
-    return resource
+    check_ensemble(options.ensemble, estimator, options.goal)
+    # From a copy: the seed must not depend on how many candidates were settled beforehand.
+    sampler, scheduler = filled._compose(space, copy.deepcopy(rng))
+    audit = options.spending.audit
+    scheduler = Audited(scheduler, audit) if audit else scheduler
+    return Parts(filled, estimator, space, resource, sampler, scheduler)
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What is to be found: the problem, and the sampler and the scheduler adapted to it."""
+
+    problem: Problem
+    sampler: Sampler
+    scheduler: Scheduler
+    aims: Aims
+    earlier: tuple[EarlierTask, ...]
+    rule: Any  # what chooses the winner
+    metric: str  # that its score is of
+
+
+def _aim_of(
+    options: Options, parts: Parts, data: Data, scoring: Scoring, rng: np.random.RandomState
+) -> Aim:
+    """State the problem with what is known before, and adapt sampler and scheduler to it."""
+    goal, spending = options.goal, with_plain_numbers(options.spending)
+    estimator, space, resource = parts.estimator, parts.space, parts.resource
+    n_splits = len(data.folds.splits)
+    earlier = read_earlier(options.knowledge.prior_results, space)
+    aims, allows = aims_of(goal, options.estimator, space, scoring.scorers, earlier)
+    guesses = first_guesses(options, estimator, space, data.X, earlier, allows)
+    limits = spending.min_resources, spending.max_resources
+    args = space, resource, estimator, data.X, data.classes, n_splits, limits, rng, guesses
+    known, learner = with_knowledge(
+        make_problem(*args), parts.sampler, earlier, options.knowledge.prior
+    )
+    aimed_at, sampler = aimed(known, learner, aims, allows)
+    problem, scheduler = adapt(
+        aimed_at, sampler, parts.scheduler, resource, estimator, spending.min_resources
+    )
+    rule, metric = rule_for(goal, aims, scoring.scorers, scoring.metric, problem, n_splits)
+    check_rates(resource, estimator, space, data.n_longest(goal.refit), problem.max_resources)
+    return Aim(problem, sampler, scheduler, aims, earlier, rule, metric)
 
 
 def _plan_of(
-    options: Options,
-    problem: Problem,
-    scheduler: Scheduler,
-    resource: Resource,
-    n_splits: int,
-    aims: Aims,
+    options: Options, parts: Parts, data: Data, aim: Aim, left_out: tuple[str, ...]
 ) -> SearchPlan:
     """Lay out what will be spent; ValueError if parts do not fit, or it would never end."""
-    rungs = planned(scheduler, problem)
-    refits, select = bool(options.goal.refit), options.spending.select
-    plan = SearchPlan.of(rungs, resource, n_splits, refits, select)
+    rungs = planned(aim.scheduler, aim.problem)
+    n_splits, refits = len(data.folds.splits), bool(options.goal.refit)
+    plan = SearchPlan.of(rungs, parts.resource, n_splits, refits, options.spending.select)
     plan = replace(plan, timeout=options.timeout)
-    check_schedule(plan, scheduler, resource, options.stops, aims)
-    return plan
+    check_schedule(plan, aim.scheduler, parts.resource, options.stops, aim.aims)
+    return replace(plan, notes=choices(options, parts.search, aim.problem, data.folds) + left_out)
 
 
 def _context_of(options: Options, estimator: Estimator, data: Data, **rest: Any) -> Context:
@@ -246,6 +286,17 @@ def _context_of(options: Options, estimator: Estimator, data: Data, **rest: Any)
         **rest,
         blocks=blocks_of_rows(splits, num_samples(data.X), groups), doubt=data.doubt,
     )  # fmt: skip
+
+
+def _check_doubt(search: Composer, options: Options, context: Context, problem: Problem) -> None:
+    """Raise ValueError if the whole space fails on data that are likely to be wrong.
+
+    A class of the user's, or a value in the space, may make sense of them: a target of texts for
+    a regressor, say. Searches with scikit-learn's names end as theirs do.
+    """
+    may_try = not (search._is_namesake or options.workers.are_needed)
+    if context.doubt and may_try and fails_everywhere(context, problem):
+        raise ValueError(context.doubt)
 
 
 def _probe(options: Options, data: Data, scorer: Scorer) -> Context:
