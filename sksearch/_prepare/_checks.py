@@ -24,12 +24,12 @@ from sksearch._utils._typing import Estimator, Samples, Targets
 from sksearch.base import Plan, Resource, Rung, Scheduler
 from sksearch.estimators import (
     Labels,
-    changing_params,
     check_resampled,
     family_of,
     growth_of,
     is_searched,
     last_step,
+    mutable_params,
     own_names,
     path_of_last_step,
     ways_to_go_on,
@@ -196,9 +196,9 @@ def check_inheritance(
             "'n_estimators' or 'max_iter', for an ensemble with warm_start, or for "
             f"{ways_to_go_on()}."
         )
-    changing = changing_params(estimator, space.changeable_names)
+    changing = mutable_params(estimator, space.changeable_names)
     if not changing:
-        known = changing_params(estimator, estimator.get_params())
+        known = mutable_params(estimator, estimator.get_params())
         ways = f"add one of {', '.join(known)}" if known else "nothing is known that it obeys"
         raise ValueError(
             f"scheduler={scheduler} changes params while a model is trained, and {name} obeys "

@@ -4,12 +4,13 @@ A family of one's own is a class that derives from `Family`, and `register` make
 """
 
 from sksearch.estimators._catboost import CatBoost
-from sksearch.estimators._changing import change as change
-from sksearch.estimators._changing import changing_params as changing_params
 from sksearch.estimators._composed import NOTHING
 from sksearch.estimators._composed import find_space as find_space
 from sksearch.estimators._composed import listed as listed
 from sksearch.estimators._composed import unknown_parts as unknown_parts
+from sksearch.estimators._continuation import can_grow as can_grow
+from sksearch.estimators._continuation import set_params as set_params
+from sksearch.estimators._continuation import ways_to_go_on as ways_to_go_on
 from sksearch.estimators._default import default_space, own_candidate
 from sksearch.estimators._epochs import WAYS as WAYS
 from sksearch.estimators._epochs import advance as advance
@@ -21,9 +22,6 @@ from sksearch.estimators._family import Family, Nothing, family_of, register
 from sksearch.estimators._family import families as families
 from sksearch.estimators._family import fit as fit
 from sksearch.estimators._first import first_candidates
-from sksearch.estimators._going_on import can_grow as can_grow
-from sksearch.estimators._going_on import set_params as set_params
-from sksearch.estimators._going_on import ways_to_go_on as ways_to_go_on
 from sksearch.estimators._growth import Allowance as Allowance
 from sksearch.estimators._growth import Growth, growth_of
 from sksearch.estimators._image_nets import ImageNets
@@ -32,17 +30,18 @@ from sksearch.estimators._kernels import Bayes, Clusters, Kernels, Neighbours, P
 from sksearch.estimators._lightgbm import LightGBM
 from sksearch.estimators._linear import Linear, StochasticGradient
 from sksearch.estimators._mlp import MLP
-from sksearch.estimators._one_of import WHICH as WHICH
-from sksearch.estimators._one_of import OneOf
-from sksearch.estimators._one_of import alone_if_not_named as alone_if_not_named
-from sksearch.estimators._one_of import each_of as each_of
-from sksearch.estimators._one_of import first_of_each as first_of_each
-from sksearch.estimators._one_of import known_of_each as known_of_each
-from sksearch.estimators._one_of import model_of as model_of
-from sksearch.estimators._one_of import named_of as named_of
-from sksearch.estimators._one_of import union_of_spaces as union_of_spaces
+from sksearch.estimators._model_choice import WHICH as WHICH
+from sksearch.estimators._model_choice import OneOf
+from sksearch.estimators._model_choice import alone_if_not_named as alone_if_not_named
+from sksearch.estimators._model_choice import each_of as each_of
+from sksearch.estimators._model_choice import first_of_each as first_of_each
+from sksearch.estimators._model_choice import known_of_each as known_of_each
+from sksearch.estimators._model_choice import model_of as model_of
+from sksearch.estimators._model_choice import named_of as named_of
+from sksearch.estimators._model_choice import union_of_spaces as union_of_spaces
+from sksearch.estimators._mutable_params import change as change
+from sksearch.estimators._mutable_params import mutable_params as mutable_params
 from sksearch.estimators._optima import without_optimum as without_optimum
-from sksearch.estimators._others import Probabilistic, Survival, TableNets
 from sksearch.estimators._parts import Size
 from sksearch.estimators._pipeline import check_resampled as check_resampled
 from sksearch.estimators._pipeline import enter as enter
@@ -56,6 +55,7 @@ from sksearch.estimators._skorch import DivergedError as DivergedError
 from sksearch.estimators._skorch import Skorch
 from sksearch.estimators._state import Labels as Labels
 from sksearch.estimators._state import State as State
+from sksearch.estimators._third_party import Probabilistic, Survival, TableNets
 from sksearch.estimators._thresholds import Thresholds
 from sksearch.estimators._transformers import Transformers
 from sksearch.estimators._trees import Forests, Trees

@@ -46,7 +46,7 @@ class CatBoostGrowth(Growth):
         state.n_steps = count
 
     @contextmanager
-    def at(self, estimator: Any, count: int) -> Iterator[Any]:
+    def truncated(self, estimator: Any, count: int) -> Iterator[Any]:
         """Cut the model, or have it predict with its first trees."""
         whole = last_step(estimator)
         if (whole.get_params().get("grow_policy") or "SymmetricTree") != "SymmetricTree":
@@ -69,7 +69,7 @@ class CatBoost(Booster):
     portfolios = {"catboost.CatBoost": "CatBoost"}
     counts = ("iterations", "n_estimators", "num_boost_round", "num_trees")
     growing = counts
-    own_count = 1000
+    default_count = 1000
     aliases = {  # it refuses two of one parameter
         "learning_rate": ("eta",),
         "iterations": counts[1:],
@@ -115,9 +115,11 @@ class CatBoost(Booster):
             del space["grow_policy"]
         return {names.get(name, name): values for name, values in space.items()}
 
-    def largest(self, model: Any, name: str) -> float:
+    def upper_bound(self, model: Any, name: str) -> float:
         """Trees are at most 16 deep."""
-        return LARGEST_DEPTH if name in ("depth", "max_depth") else super().largest(model, name)
+        return (
+            LARGEST_DEPTH if name in ("depth", "max_depth") else super().upper_bound(model, name)
+        )
 
     def goes_on(
         self, model: Any, name: str, names: Collection[str], passed: set[str], n_rows: int

@@ -56,7 +56,7 @@ class Family:
         Other names of parameters, which are searched in place of ours where the user has set them.
     counts : tuple of str
         Names of the count of iterations that is found by training, all for the same.
-    own_count : int or None
+    default_count : int or None
         The count where ``get_params`` does not tell it.
     going_on : str
         Setting with which training goes on, for a message.
@@ -84,7 +84,7 @@ class Family:
     lists_params: ClassVar[bool] = True
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     counts: ClassVar[tuple[str, ...]] = ()
-    own_count: ClassVar[int | None] = None
+    default_count: ClassVar[int | None] = None
     going_on: ClassVar[str] = ""
     smaller: ClassVar[tuple[str, ...]] = ()
     larger: ClassVar[tuple[str, ...]] = ()
@@ -115,7 +115,7 @@ class Family:
         name = of_class(estimator, self.portfolios)
         return [] if name is None else portfolios()[name]
 
-    def largest(self, model: Any, name: str) -> float:
+    def upper_bound(self, model: Any, name: str) -> float:
         """Return the largest value of a parameter that an estimator takes, as far as is known."""
         return math.inf
 
@@ -279,7 +279,7 @@ class Family:
     def check_finite(self, model: Any) -> None:
         """Raise DivergedError if a fitted estimator has weights that are no numbers."""
 
-    def park(self, model: Any) -> None:
+    def before_store(self, model: Any) -> None:
         """Make a fitted estimator ready to lie between two rungs."""
 
     def is_pickled_by_attributes(self, model: Any) -> bool:

@@ -14,9 +14,9 @@ from typing import Any, ClassVar
 
 from sksearch._utils._clock import now
 from sksearch._utils._overrides import PREDICTION, TRAINING, overridden
+from sksearch.estimators._model_choice import with_parameter
 
 from ._family import families, family_of, fit, own_methods
-from ._one_of import with_parameter
 from ._pipeline import enter, last_step, pipelines
 from ._state import Labels, State
 
@@ -141,12 +141,12 @@ class Watch:
         look = short[-1] if short else looks[0]
         return look if self.has_time_for(look) else None
 
-    def see(self, count: int, at: Callable[[int], AbstractContextManager]) -> bool:
+    def see(self, count: int, truncated: Callable[[int], AbstractContextManager]) -> bool:
         """Score at the known counts up to this one, and return whether that is enough."""
         for each in self.known[bisect_right(self.known, self._seen) :]:
             if each > count:
                 break
-            with at(each) as estimator:
+            with truncated(each) as estimator:
                 value = self.score(estimator, each)
             if value > self._best:
                 self._is_flat = self._best == -math.inf
@@ -186,7 +186,7 @@ class Growth:
     patience, slack = PATIENCE, SLACK
     #: Whether a model at a count is, up to draws, the one that ``fit`` with this count makes.
     is_as_fitted: ClassVar[bool] = True
-    #: Whether looks are left out after which training cannot end, since `at` goes back to them.
+    #: Whether looks are left out after which training cannot end; `truncated` goes back to them.
     leaves_out: ClassVar[bool] = False
     #: Params with which the estimator never ends training by itself.
     endless: ClassVar[dict[str, Any]] = {}
@@ -207,7 +207,7 @@ class Growth:
         raise NotImplementedError  # by those that are watched after each single step
 
     @contextmanager
-    def at(self, estimator: Any, count: int) -> Iterator[Any]:
+    def truncated(self, estimator: Any, count: int) -> Iterator[Any]:
         """Give an estimator that predicts with the first `count` steps, while the block lasts."""
         yield estimator
 
@@ -261,7 +261,7 @@ class Growth:
             if look is None:
                 return
             self.train(state, rows, look, classes, params)
-            is_enough = watch.see(look, partial(self.at, state.estimator))
+            is_enough = watch.see(look, partial(self.truncated, state.estimator))
             looks = looks[bisect_right(looks, look) :]
 
     def _looks(self, watch, estimator):
@@ -337,7 +337,7 @@ def growth_of(estimator: Any, name: str) -> Growth:
     path, _, leaf = name.rpartition("__")
     at = estimator.get_params()[path] if path else estimator
     family, own = family_of(owner), owner.get_params().get(leaf)
-    growth = family.growth(leaf, own if isinstance(own, int) else family.own_count)
+    growth = family.growth(leaf, own if isinstance(own, int) else family.default_count)
     own_ones = find_own_methods(estimator)
     if own_ones:
         raise ValueError(

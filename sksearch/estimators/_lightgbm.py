@@ -46,7 +46,7 @@ class LightGBM(Booster):
         *("n_estimators", "num_iterations", "num_iteration", "n_iter", "num_tree", "num_trees"),
         *("num_round", "num_rounds", "nrounds", "num_boost_round", "max_iter"),
     )
-    own_count = 100
+    default_count = 100
     aliases = {
         "n_estimators": counts[1:],
         "min_child_samples": ("min_data_in_leaf", "min_data", "min_samples_leaf"),

@@ -31,7 +31,7 @@ class WarmGrowth(Growth):
         state.n_steps = count
 
     @contextmanager
-    def at(self, estimator: Any, count: int) -> Iterator[Any]:
+    def truncated(self, estimator: Any, count: int) -> Iterator[Any]:
         """Hide the later trees."""
         owner = last_step(estimator)
         name = trees_attribute(owner)

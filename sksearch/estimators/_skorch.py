@@ -274,7 +274,7 @@ def check_finite(net: Any) -> None:
 # ---- between rungs
 
 
-def park(net: Any) -> None:
+def before_store(net: Any) -> None:
     """Make a net ready to lie between two rungs.
 
     It leaves the GPU. Its schedules let go of the optimizer, of which a pickle by skorch would
@@ -286,7 +286,7 @@ def park(net: Any) -> None:
 
 
 def wake(net: Any) -> None:
-    """Undo what `park` has done to a net."""
+    """Undo what `before_store` has done to a net."""
     _move(net, vars(net).pop("_device_before", net.device))
     for schedule in _schedules(net):
         schedule.optimizer = net.optimizer_
@@ -402,9 +402,9 @@ class Skorch(Family):
         """Raise DivergedError if it has weights that are no numbers."""
         check_finite(model)
 
-    def park(self, model: Any) -> None:
+    def before_store(self, model: Any) -> None:
         """Leave the GPU, and have schedules let go of the optimizer."""
-        park(model)
+        before_store(model)
 
     def is_pickled_by_attributes(self, model: Any) -> bool:
         """Whether skorch pickles the module by itself, where no class of a notebook can be."""

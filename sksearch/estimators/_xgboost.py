@@ -38,7 +38,7 @@ class XGBoost(Booster):
     title = "XGBoost"
     portfolios = {"xgboost.XGBModel": "XGBoost"}
     counts = ("n_estimators",)
-    own_count = 100
+    default_count = 100
     argument = "xgb_model"
     plain = {
         "booster": ("gbtree",),

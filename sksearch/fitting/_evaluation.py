@@ -213,7 +213,7 @@ def load_state(context: Context, task: Task) -> tuple[State, str, list[Leg]]:
 def _save_state(environment: TaskEnvironment, task: Task, output: Output, state: State) -> None:
     """Put the state into the output as it can travel, or say why it cannot be written."""
     last = last_step(state.estimator)
-    family_of(last).park(last)
+    family_of(last).before_store(last)
     if environment.folder is None and environment.shares_memory:
         output.state = state
         return

@@ -36,7 +36,7 @@ class OwnGrowth(Growth):
         state.n_steps = count
 
     @contextmanager
-    def at(self, estimator, count):
+    def truncated(self, estimator, count):
         whole = estimator.steps_
         estimator.steps_ = whole[:count]
         yield estimator
@@ -68,8 +68,8 @@ class OwnBoosters(Family):
     def growth(self, name, own):
         return OwnGrowth(name, own)
 
-    def largest(self, model, name):
-        return 4 if name == "depth" else super().largest(model, name)
+    def upper_bound(self, model, name):
+        return 4 if name == "depth" else super().upper_bound(model, name)
 
 
 register(OwnBoosters())

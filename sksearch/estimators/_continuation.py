@@ -4,11 +4,10 @@ from collections.abc import Collection
 from typing import Any
 
 from sksearch._utils._overrides import overridden
+from sksearch.estimators._boosters import Booster
+from sksearch.estimators._family import families, family_of, own_methods
+from sksearch.estimators._pipeline import last_step, own_names, params_of_last_step, resamples
 from sksearch.history import Params
-
-from ._boosters import Booster
-from ._family import families, family_of, own_methods
-from ._pipeline import last_step, own_names, params_of_last_step, resamples
 
 
 def can_grow(
