@@ -43,7 +43,6 @@ class CatBoostGrowth(Growth):
         owner.set_params(**{self.name: count - done})
         fit(owner, rows[0], rows[1], params | model)
         state.estimator = replace_last_step(state.estimator, owner)
-        state.n_steps = count
 
     @contextmanager
     def truncated(self, estimator: Any, count: int) -> Iterator[Any]:

@@ -6,8 +6,8 @@ did with fewer steps. The family of an estimator says which one it is.
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar
@@ -166,7 +166,10 @@ class Watch:
 
 
 class Growth:
-    """How one kind of estimator is trained to a count, and seen at smaller counts.
+    """How one kind of estimator is trained to a count, and scored on the way there.
+
+    The family's `Family.grow` trains it further. If an estimator can also predict with its first
+    steps alone, a subclass says how in `truncated`, and training stops less often.
 
     Parameters
     ----------
@@ -194,8 +197,15 @@ class Growth:
     def __init__(self, name: str, own: int | None):
         self.name, self.own = name, own
 
+    @property
+    def can_truncate(self) -> bool:
+        """Whether an estimator can predict with its first steps alone."""
+        return type(self).truncated is not Growth.truncated
+
     def looks(self, high: int, estimator: Any) -> list[int]:
         """Return the counts after which training asks whether to go on."""
+        if not self.can_truncate:
+            return self.known(high, estimator)
         return counts(min(FIRST, high), high, STEP)
 
     def known(self, high: int, estimator: Any) -> list[int]:
@@ -204,12 +214,25 @@ class Growth:
 
     def train(self, state: State, rows: Rows, count: int, classes: Labels, params: dict) -> None:
         """Bring the last step from ``state.n_steps`` to `count` steps, on rows (X, y)."""
-        raise NotImplementedError  # by those that are watched after each single step
+        model = last_step(state.estimator)
+        family_of(model).grow(model, self.name, state.n_steps, count, rows[0], rows[1], params)
 
-    @contextmanager
-    def truncated(self, estimator: Any, count: int) -> Iterator[Any]:
-        """Give an estimator that predicts with the first `count` steps, while the block lasts."""
-        yield estimator
+    def truncated(self, estimator: Any, count: int) -> AbstractContextManager:
+        """Return a context with an estimator that predicts with the first `count` steps.
+
+        Parameters
+        ----------
+        estimator : estimator object
+            With more steps, and as it was after the block.
+        count : int
+            Number of steps.
+
+        Returns
+        -------
+        context : context manager
+            Enters with an estimator; the same one or another.
+        """
+        raise NotImplementedError  # optional: see `can_truncate`
 
     def curve(
         self,
@@ -256,13 +279,20 @@ class Growth:
     def _grow(self, state, rows, watch, classes, params):
         """Train from look to look, as long as `watch` says."""
         looks, is_enough = self._looks(watch, state.estimator), False
+        if not self.can_truncate:
+            watch.known = looks  # a model has no score but at the count that it has
         while looks and not is_enough:
-            look = watch.next_of(looks if self.leaves_out else looks[:1])
+            look = watch.next_of(looks if self.leaves_out and self.can_truncate else looks[:1])
             if look is None:
                 return
             self.train(state, rows, look, classes, params)
-            is_enough = watch.see(look, partial(self.truncated, state.estimator))
+            state.n_steps = look
+            is_enough = watch.see(look, partial(self._shown, state.estimator, look))
             looks = looks[bisect_right(looks, look) :]
+
+    def _shown(self, estimator, reached, count):
+        """An estimator with `reached` steps as it predicts with `count` of them."""
+        return nullcontext(estimator) if count == reached else self.truncated(estimator, count)
 
     def _looks(self, watch, estimator):
         """Counts after which it is asked whether to go on; the least one for those next to it."""

@@ -32,13 +32,10 @@ class EpochsGrowth(Growth):
     is_as_fitted: ClassVar[bool] = False  # ``fit`` with early_stopping ends otherwise
     endless: ClassVar[dict[str, Any]] = {"early_stopping": False}
 
-    def looks(self, high, estimator):
+    def known(self, high, estimator):
         if not hasattr(last_step(estimator), "partial_fit"):  # an MLP with solver="lbfgs"
             return [high]
         return counts(min(FIRST_EPOCHS, high), high, STEP_EPOCHS)
-
-    def known(self, high, estimator):
-        return self.looks(high, estimator)
 
     def train(self, state, rows, count, classes, params):
         advance(state, rows[0], rows[1], count, classes, params)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from sksearch._utils._compat import trees_attribute
 
-from ._family import Family, family_of
+from ._family import Family
 from ._growth import Growth
 from ._parts import Size, SpaceDict, log_ints, loguniform, randint, uniform
 from ._pipeline import last_step
@@ -23,12 +23,6 @@ class WarmGrowth(Growth):
     """
 
     leaves_out: ClassVar[bool] = True
-
-    def train(self, state, rows, count, classes, params):
-        """Grow by the trees that are missing."""
-        model = last_step(state.estimator)
-        family_of(model).grow(model, self.name, state.n_steps, count, rows[0], rows[1], params)
-        state.n_steps = count
 
     @contextmanager
     def truncated(self, estimator: Any, count: int) -> Iterator[Any]:

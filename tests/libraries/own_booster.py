@@ -19,22 +19,21 @@ class OwnBooster(RegressorMixin, BaseEstimator):
     def fit(self, X, y, begun=None):
         self.steps_ = [] if begun is None else list(begun.steps_)
         self.start_ = np.mean(y)
+        total = self._sum_of_steps(X)
         for _ in range(self.rounds):
             tree = DecisionTreeRegressor(max_depth=self.depth, random_state=len(self.steps_))
-            self.steps_.append((self.rate, tree.fit(X, y - self.predict(X))))
+            self.steps_.append((self.rate, tree.fit(X, y - (self.start_ + total))))
+            total = total + self.rate * tree.predict(X)
         return self
 
+    def _sum_of_steps(self, X):
+        return sum(rate * tree.predict(X) for rate, tree in self.steps_)
+
     def predict(self, X):
-        return self.start_ + sum(rate * tree.predict(X) for rate, tree in self.steps_)
+        return self.start_ + self._sum_of_steps(X)
 
 
 class OwnGrowth(Growth):
-    def train(self, state, rows, count, classes, params):
-        OwnBoosters().grow(
-            state.estimator, self.name, state.n_steps, count, rows[0], rows[1], params
-        )
-        state.n_steps = count
-
     @contextmanager
     def truncated(self, estimator, count):
         whole = estimator.steps_
