@@ -76,7 +76,7 @@ def check_rates(
     if is_searched(path_of_last_step(estimator), space.names):
         return  # nobody knows which one it will be
     last = last_step(estimator)
-    family_of(last).check_rates(last, own_names(estimator, space.names), n_rows, amount)
+    family_of(last).epochs.check_rates(last, own_names(estimator, space.names), n_rows, amount)
 
 
 def cuts_training(resource: str | Resource | None) -> bool:

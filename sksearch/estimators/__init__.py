@@ -12,6 +12,7 @@ from sksearch.estimators._continuation import can_grow as can_grow
 from sksearch.estimators._continuation import set_params as set_params
 from sksearch.estimators._continuation import ways_to_go_on as ways_to_go_on
 from sksearch.estimators._default import default_space, own_candidate
+from sksearch.estimators._epoch_training import EpochTraining
 from sksearch.estimators._epochs import WAYS as WAYS
 from sksearch.estimators._epochs import advance as advance
 from sksearch.estimators._epochs import has_ended as has_ended
@@ -62,6 +63,7 @@ from sksearch.estimators._trees import Forests, Trees
 from sksearch.estimators._xgboost import XGBoost, XGBoostForest
 
 __all__ = [
+    "EpochTraining",
     "Family",
     "Growth",
     "OneOf",

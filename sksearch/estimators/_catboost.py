@@ -75,7 +75,7 @@ class CatBoost(Booster):
         "depth": ("max_depth",),
         "l2_leaf_reg": ("reg_lambda",),
     }
-    going_on = (
+    needs = (
         "of CatBoost set or search learning_rate and leaf_estimation_iterations, and "
         "max_ctr_complexity where there are cat_features"
     )
@@ -89,7 +89,8 @@ class CatBoost(Booster):
         **dict.fromkeys(("diffusion_temperature", "text_features", "embedding_features"), ()),
         **dict.fromkeys(("first_feature_use_penalties", "per_object_feature_penalties"), ()),
     }
-    obeys = (
+    growth = CatBoostGrowth
+    mutable_params = (
         *("learning_rate", "eta", "depth", "max_depth", "l2_leaf_reg", "reg_lambda", "rsm"),
         *("colsample_bylevel", "random_strength", "bagging_temperature", "subsample"),
         *("min_data_in_leaf", "min_child_samples", "max_leaves", "num_leaves"),
@@ -120,7 +121,7 @@ class CatBoost(Booster):
             LARGEST_DEPTH if name in ("depth", "max_depth") else super().upper_bound(model, name)
         )
 
-    def goes_on(
+    def can_grow(
         self, model: Any, name: str, names: Collection[str], passed: set[str], n_rows: int
     ) -> bool:
         """Whether it may; not if it chooses params by the count of trees."""
@@ -132,7 +133,7 @@ class CatBoost(Booster):
             not given.isdisjoint(("learning_rate", "eta"))
             and (leaves_are_same or "leaf_estimation_iterations" in given)
             and ("cat_features" not in given | passed or "max_ctr_complexity" in given)
-            and super().goes_on(model, name, names, passed, n_rows)
+            and super().can_grow(model, name, names, passed, n_rows)
         )
 
     def add(
@@ -151,10 +152,6 @@ class CatBoost(Booster):
     def set_params(self, model: Any, params: dict[str, Any]) -> None:
         """Set params of a model that may be fitted: its own ``set_params`` would refuse."""
         model.__setstate__(params)
-
-    def growth(self, name: str, own: int | None) -> Growth:
-        """Go on from look to look."""
-        return CatBoostGrowth(name, own)
 
     @contextmanager
     def training(self, estimator: Any) -> Iterator[None]:

@@ -367,7 +367,8 @@ def growth_of(estimator: Any, name: str) -> Growth:
     path, _, leaf = name.rpartition("__")
     at = estimator.get_params()[path] if path else estimator
     family, own = family_of(owner), owner.get_params().get(leaf)
-    growth = family.growth(leaf, own if isinstance(own, int) else family.default_count)
+    own = own if isinstance(own, int) else family.default_count
+    growth = family.growth(leaf, own) if family.growth else None
     own_ones = find_own_methods(estimator)
     if own_ones:
         raise ValueError(

@@ -61,7 +61,8 @@ class LightGBM(Booster):
         "model_in": (),
         "data_sample_strategy": ("bagging",),  # GOSS takes all rows at first
     }
-    obeys = (
+    growth = LightGBMGrowth
+    mutable_params = (
         *("learning_rate", "num_leaves", "max_depth", "min_split_gain", "min_child_weight"),
         *("min_child_samples", "subsample", "subsample_freq", "colsample_bytree"),
         *("reg_alpha", "reg_lambda"),
@@ -101,7 +102,3 @@ class LightGBM(Booster):
     def model_of(self, model: Any) -> Any:
         """Return the booster of LightGBM."""
         return model.booster_
-
-    def growth(self, name: str, own: int | None) -> Growth:
-        """Watch it tree by tree."""
-        return LightGBMGrowth(name, own)

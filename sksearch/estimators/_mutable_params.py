@@ -49,10 +49,10 @@ def change(estimator: Any, params: Params) -> None:
     """Set params of a fitted estimator for the training that follows."""
     set_params(estimator, params)
     last = last_step(estimator)
-    family_of(last).changed(last)
+    family_of(last).epochs.after_change(last)
 
 
 def _patterns(last: Any) -> Iterable[str]:
-    known = family_of(last).changing(last)
+    known = family_of(last).mutable_params
     foreign = type(last).__module__.partition(".")[0] != "sklearn"
     return known if known is not None else last.get_params(deep=False) if foreign else ()

@@ -46,7 +46,8 @@ class XGBoost(Booster):
         **dict.fromkeys(("early_stopping_rounds", "callbacks", "updater"), ()),
         "lambdarank_unbiased": (),  # learns from tree to tree where in a list clicks are
     }
-    obeys = (
+    growth = XGBoostGrowth
+    mutable_params = (
         *("learning_rate", "max_depth", "max_leaves", "gamma", "min_child_weight"),
         *("max_delta_step", "subsample", "colsample_bytree", "colsample_bylevel"),
         *("colsample_bynode", "reg_alpha", "reg_lambda"),
@@ -84,10 +85,6 @@ class XGBoost(Booster):
         # Without its params, which would hold where the estimator has None.
         return Booster(model_file=model.get_booster().save_raw("ubj"))
 
-    def growth(self, name: str, own: int | None) -> Growth:
-        """Watch it tree by tree."""
-        return XGBoostGrowth(name, own)
-
 
 class XGBoostForest(XGBoost):
     """Forests of XGBoost: one step, whose trees are side by side."""
@@ -104,7 +101,7 @@ class XGBoostForest(XGBoost):
             "subsample": uniform(0.5, 0.5),
         }
 
-    def goes_on(
+    def can_grow(
         self, model: Any, name: str, names: Collection[str], passed: set[str], n_rows: int
     ) -> bool:
         """Never: there is nothing that a later step adds."""

@@ -46,6 +46,8 @@ class OwnBoosters(Family):
     classes = ("tests.OwnBooster",)
     title = "OwnBooster"
     counts = ("rounds",)
+    growth = OwnGrowth
+    mutable_params = ("rate",)
     smaller, larger = ("rounds",), ("rate",)
 
     def space(self, estimator, size):
@@ -54,18 +56,12 @@ class OwnBoosters(Family):
     def first(self, estimator):
         return [{"rate": 0.3, "depth": 2}]
 
-    def changing(self, estimator):
-        return ("rate",)
-
-    def goes_on(self, model, name, names, passed, n_rows):
+    def can_grow(self, model, name, names, passed, n_rows):
         return name == "rounds" and not passed
 
     def grow(self, model, name, done, count, X, y, params):
         model.set_params(rounds=count - done)
         model.fit(X, y, begun=model if done else None).set_params(rounds=count)
-
-    def growth(self, name, own):
-        return OwnGrowth(name, own)
 
     def upper_bound(self, model, name):
         return 4 if name == "depth" else super().upper_bound(model, name)

@@ -10,7 +10,6 @@ from sklearn.model_selection import KFold
 from sksearch import HyperbandSearchCV, PBTSearchCV, RandomSearchCV, SearchCV
 from sksearch._reader import read
 from sksearch.estimators import Growth, default_space, family_of, first_candidates
-from sksearch.estimators._family import _BY_CLASS
 from sksearch.reporting._choose import complexity
 from sksearch.reporting._ranges import largest_of
 from sksearch.resources import as_resource
@@ -76,11 +75,7 @@ class Forgetful(OwnGrowth):
 def test_a_candidate_has_the_score_of_its_count_whether_or_not_models_can_be_cut(
     growth, monkeypatch
 ):
-    class Uncut(OwnBoosters):
-        def growth(self, name, own):
-            return growth(name, own)
-
-    monkeypatch.setitem(_BY_CLASS, "tests.OwnBooster", Uncut())
+    monkeypatch.setattr(OwnBoosters, "growth", growth)
     space = {"rate": [0.2, 0.3, 0.9], "depth": [1, 3], "rounds": Outcome(45)}
     search = SearchCV(
         OwnBooster(rounds=36), space, n_iter=3, cv=KFold(2), resource="folds", random_state=0

@@ -373,7 +373,7 @@ def test_a_training_that_has_stopped_early_stays_ended():
     assert 1 < n < 9
     net = by_rungs(classifier(stops), 1, 2, 6, 9)
     assert len(net.history) == n
-    assert family_of(net).has_ended(net)
+    assert family_of(net).epochs.has_ended(net)
     state = SecondsResource().train(State(classifier(stops)), X, y, 60, 0, CLASSES, {})
     assert len(state.estimator.history) == n, "and the rest of the time is not used up"
     found = search(classifier(stops), n_jobs=2, select="top").fit(X, y)
