@@ -8,8 +8,8 @@ import functools
 import json
 import math
 import warnings
-from collections.abc import Callable, Collection, Iterable, Mapping
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from importlib import resources
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -240,6 +240,20 @@ def register(family: Family) -> None:
     """
     _FAMILIES.append(family)
     _BY_CLASS.update(dict.fromkeys({*family.classes, *family.spaces}, family))
+
+
+@contextmanager
+def registered_for_now(family: Family) -> Iterator[None]:
+    """A context in which a family is known, as after `register`."""
+    known, by_class = list(_FAMILIES), dict(_BY_CLASS)
+    if family not in known:
+        register(family)
+    try:
+        yield
+    finally:
+        _FAMILIES[:] = known
+        _BY_CLASS.clear()
+        _BY_CLASS.update(by_class)
 
 
 def families() -> tuple[Family, ...]:

@@ -91,6 +91,8 @@ class XGBoostForest(XGBoost):
 
     classes = ("xgboost.XGBRFClassifier", "xgboost.XGBRFRegressor")
     title = ""  # not named among those whose count is found
+    growth = None
+    portfolios = {}  # those of boosting are shallow
 
     def space(self, estimator: Any, size: Size) -> SpaceDict:
         """Search depth, rows and columns of the trees."""
