@@ -286,7 +286,7 @@ class RateOfAll(OwnBooster):
     """Its rate is that of all steps when it predicts."""
 
     def _sum_of_steps(self, X):
-        return sum(self.rate * tree.predict(X) for _, tree in self.steps_)
+        return sum(self.rate * tree.predict(X, False) for _, tree in self.steps_)
 
 
 class Forgets(OwnBooster):

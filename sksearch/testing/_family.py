@@ -184,7 +184,7 @@ class _Checked:
 
     def run(self) -> None:
         """Check all that there is of it."""
-        check_space(self.estimator, self.X, self.y, space=self._searched(), n_candidates=3)
+        check_space(self.estimator, self.X, self.y, space=self._searched(), n_candidates=1)
         self._check_own_values()
         self._check_first()
         outcomes = {k: v for k, v in self.space.items() if isinstance(v, Outcome)}
@@ -406,7 +406,7 @@ class _Checked:
         }
         folds = KFold(2, shuffle=True, random_state=0)
         search = RandomSearchCV(
-            self.estimator, space, n_iter=3, cv=folds, error_score="raise", random_state=0
+            self.estimator, space, n_iter=2, cv=folds, error_score="raise", random_state=0
         ).fit(self.X, self.y)
         for i, params in enumerate(search.cv_results_["params"]):
             for fold, (train, test) in enumerate(folds.split(self.X)):

@@ -18,19 +18,19 @@ class OwnBooster(RegressorMixin, BaseEstimator):
 
     def fit(self, X, y, begun=None):
         self.steps_ = [] if begun is None else list(begun.steps_)
-        self.start_ = np.mean(y)
+        X, self.start_ = np.float32(X), np.mean(y)  # as trees take it without a check
         total = self._sum_of_steps(X)
         for _ in range(self.rounds):
             tree = DecisionTreeRegressor(max_depth=self.depth, random_state=len(self.steps_))
-            self.steps_.append((self.rate, tree.fit(X, y - (self.start_ + total))))
-            total = total + self.rate * tree.predict(X)
+            self.steps_.append((self.rate, tree.fit(X, y - (self.start_ + total), None, False)))
+            total = total + self.rate * tree.predict(X, False)
         return self
 
     def _sum_of_steps(self, X):
-        return sum(rate * tree.predict(X) for rate, tree in self.steps_)
+        return sum(rate * tree.predict(X, False) for rate, tree in self.steps_)
 
     def predict(self, X):
-        return self.start_ + self._sum_of_steps(X)
+        return self.start_ + self._sum_of_steps(np.float32(X))
 
 
 class OwnGrowth(Growth):
