@@ -391,7 +391,7 @@ TABLE = make_regression(60, 3, noise=5, random_state=0)
         ({"growth": StaysCut}, "growth shows a model that predicts otherwise"),
         ({"growth": SkipsOne}, "at 32 rounds growth shows"),
         ({"growth": OneMore}, "refit gives another model"),
-        ({"grow": grows_anew}, "at 40 rounds growth shows"),
+        ({"grow": grows_anew}, "at 36 rounds growth shows"),
         ({"grow": grows_anew, "growth": None, "space": space_of()}, "3 rounds steps and 5 more"),
         ({"grow": keeps_the_rest_as_its_count}, "after grow to 8 steps rounds is 5"),
         ({"grow": keeps_its_first_rate}, "rate is in mutable_params, and on these rows"),

@@ -32,7 +32,7 @@ from sksearch.space import Outcome, Space
 from sksearch.testing._require import require
 from sksearch.testing._space import check_space
 
-MOST = 45  # steps: beyond the first look of a growth, so that it goes back
+MOST = 36  # steps: beyond the first look of a growth, so that it goes back
 SOME, MORE = 3, 8  # steps of a training that is interrupted
 LARGE = Size(n_samples=100_000, n_features=1_000)  # cuts no range
 
