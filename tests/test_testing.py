@@ -385,6 +385,7 @@ TABLE = make_regression(60, 3, noise=5, random_state=0)
         ({"space": space_of(depth=[0, 2])}, "does not fit with"),
         ({"space": space_of(depth=[3, 4])}, "own value depth=2 is not in its space"),
         ({"space": space_of(rounds=Outcome(20))}, "own value rounds=30"),
+        ({"upper_bound": lambda self, model, name: 2}, "depth is at most 2, and searched to 3"),
         ({"first": first_of(depth=7)}, "first candidate has depth=7"),
         ({"first": first_of(dept=2)}, "first candidate has dept, no parameter"),
         ({"growth": Whole}, "at 8 rounds growth shows a model that predicts otherwise"),

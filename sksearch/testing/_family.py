@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from sksearch._utils._compat import num_samples
 from sksearch._utils._typing import Samples, Targets
+from sksearch.base import State
 from sksearch.estimators import (
     Family,
     Growth,
@@ -25,7 +26,6 @@ from sksearch.estimators import (
     train_calls,
 )
 from sksearch.estimators._family import class_names, registered_for_now
-from sksearch.estimators._state import State
 from sksearch.fitting._states import dump_state, load_state
 from sksearch.search import RandomSearchCV
 from sksearch.space import Outcome, Space
@@ -186,6 +186,7 @@ class _Checked:
         """Check all that there is of it."""
         check_space(self.estimator, self.X, self.y, space=self._searched(), n_candidates=1)
         self._check_own_values()
+        self._check_upper_bounds()
         self._check_first()
         outcomes = {k: v for k, v in self.space.items() if isinstance(v, Outcome)}
         if self.family.growth and not outcomes:  # which a user may name
@@ -242,6 +243,16 @@ class _Checked:
                 f"the own value {name}={own!r} is not in its space, {values!r:.80}, so that the "
                 "search would have no candidate like the untuned estimator.",
             )
+
+    def _check_upper_bounds(self) -> None:
+        """No range goes beyond the largest value that a fitted estimator takes."""
+        model = self._fresh({}) if self._searched() else None
+        for dimension in Space(self._searched()).all_dimensions if model else []:
+            if dimension.kind != "categorical":
+                most, bound = dimension.bounds[1], self.family.upper_bound(model, dimension.name)
+                self._require(
+                    most <= bound, f"{dimension.name} is at most {bound}, and searched to {most}."
+                )
 
     def _check_first(self) -> None:
         """First candidates are of the space: others would be changed, or left out."""
@@ -383,6 +394,8 @@ class _Checked:
                     state.estimator.set_params(**{name: before[name]})
                     train(state, SOME)
                 change(changed.estimator, {name: after[name]})
+                told = changed.estimator.get_params()[name]
+                self._require(told == after[name], f"{name} set to {after[name]!r} is {told!r}.")
                 same = _same(self._answers(changed.estimator), self._answers(kept.estimator))
                 self._require(
                     same,
