@@ -1,6 +1,22 @@
 """What is known of estimators, one object a family: spaces, training, what is simpler.
 
 A family of one's own is a class that derives from `Family`, and `register` makes it known.
+
+============================  ==================================================================
+modules                       contain
+============================  ==================================================================
+_family, _epoch_training      what a family may say, and which one an estimator has
+_linear to _xgboost           the families, one file a library or a kind of models
+_parts                        distributions and sizes that their spaces are made of
+_default, _composed           `default_space`, through pipelines and ensembles
+_first, portfolios.json       `first_candidates`
+_models, _model_choice        `default_models`, and several models as one estimator, `OneOf`
+_growth                       training that finds a number of steps, with a score at each
+_continuation, _epochs        training that continues from rung to rung, by steps or epochs
+_mutable_params               parameters that may change in between
+_pipeline                     the last step of a pipeline, which is trained alone
+_optima                       scores of estimators that have no optimum
+============================  ==================================================================
 """
 
 from sksearch.estimators._catboost import CatBoost

@@ -28,7 +28,7 @@ def can_grow(
     name : str
         The parameter that is the count, as in ``set_params``.
     n_rows : int
-        Count of training rows.
+        Number of training rows.
     fit_params : dict
         Further arguments of ``fit`` of the whole estimator.
     names : collection of str, default=()

@@ -153,7 +153,7 @@ class Family:
         passed : set of str
             Names of further arguments of ``fit``.
         n_rows : int
-            Count of training rows.
+            Number of training rows.
 
         Returns
         -------
@@ -179,7 +179,7 @@ class Family:
         name : str
             The parameter that is the count.
         done, count : int
-            Count of steps that there are, and that there will be.
+            Number of steps that there are, and that there will be.
         X, y : array-like
             The training rows, the same at each call.
         params : dict

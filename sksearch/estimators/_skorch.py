@@ -173,7 +173,7 @@ def train_net(
     X, y : array-like
         The training rows.
     n_epochs : int
-        Count of epochs.
+        Number of epochs.
     kwargs : dict
         Further arguments of ``partial_fit``.
     ends : bool

@@ -10,7 +10,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.model_selection import KFold
 from threadpoolctl import threadpool_limits
 
-from sksearch._utils._compat import num_samples
+from sksearch._utils._compat import num_samples, safe_split
 from sksearch._utils._typing import Samples, Targets
 from sksearch.base import State
 from sksearch.estimators import (
@@ -424,12 +424,9 @@ class _Checked:
         for i, params in enumerate(search.cv_results_["params"]):
             for fold, (train, test) in enumerate(folds.split(self.X)):
                 model = clone(self.estimator).set_params(**params)
-                model.fit(*_rows(self.X[train], None if self.y is None else self.y[train]))
-                rows = _rows(self.X[test], None if self.y is None else self.y[test])
-                told, by_hand = (
-                    search.cv_results_[f"split{fold}_test_score"][i],
-                    model.score(*rows),
-                )
+                model.fit(*_rows(*safe_split(model, self.X, self.y, train)))
+                by_hand = model.score(*_rows(*safe_split(model, self.X, self.y, test, train)))
+                told = search.cv_results_[f"split{fold}_test_score"][i]
                 self._require(
                     np.isclose(told, by_hand, equal_nan=True),
                     f"a search has the score {told:.6g} for {params}, and a fit by hand has "

@@ -1,5 +1,7 @@
 """What our own families say of their estimators is so: one row each."""
 
+import numpy as np
+import pandas as pd
 import pytest
 from sklearn.cluster import KMeans
 from sklearn.cross_decomposition import PLSRegression
@@ -93,6 +95,21 @@ def test_a_family_keeps_its_promises(name):
     family = family_of(estimator)
     assert type(family).__name__ == name
     check_family(family, X, y, estimator=estimator)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [(pd.DataFrame(X), pd.Series(np.where(y, "yes", "no"))), (X.tolist(), y.tolist())],
+    ids=["table", "lists"],
+)
+def test_rows_may_be_of_any_kind(rows):
+    model = SGDClassifier(random_state=0)
+    check_family(family_of(model), *rows, estimator=model)
+
+
+def test_an_estimator_without_a_target_is_checked():
+    model = KMeans(n_init=1, random_state=0)
+    check_family(family_of(model), X, estimator=model)
 
 
 def test_each_family_has_a_row():
