@@ -318,15 +318,15 @@ class Boosters(OwnBoosters):
 
 class Whole(Growth):
     @contextmanager
-    def truncated(self, estimator, count):
-        yield estimator
+    def truncated(self, model, count):
+        yield model
 
 
 class StaysCut(Growth):
     @contextmanager
-    def truncated(self, estimator, count):
-        estimator.steps_ = estimator.steps_[:count]
-        yield estimator
+    def truncated(self, model, count):
+        model.steps_ = model.steps_[:count]
+        yield model
 
 
 class OneMore(OwnGrowth):

@@ -45,19 +45,15 @@ class CatBoostGrowth(Growth):
         state.estimator = replace_last_step(state.estimator, owner)
 
     @contextmanager
-    def truncated(self, estimator: Any, count: int) -> Iterator[Any]:
-        """Cut the model, or have it predict with its first trees."""
-        whole = last_step(estimator)
-        if (whole.get_params().get("grow_policy") or "SymmetricTree") != "SymmetricTree":
-            with _first_trees(whole, count):
-                yield estimator
+    def truncated(self, model: Any, count: int) -> Iterator[Any]:
+        """Cut a copy, or have it predict with its first trees."""
+        if (model.get_params().get("grow_policy") or "SymmetricTree") != "SymmetricTree":
+            with _first_trees(model, count):
+                yield model
             return
-        shrunk = whole.copy()
+        shrunk = model.copy()
         shrunk.shrink(count)
-        try:
-            yield replace_last_step(estimator, shrunk)
-        finally:
-            replace_last_step(estimator, whole)
+        yield shrunk
 
 
 class CatBoost(Booster):

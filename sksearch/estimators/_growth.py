@@ -7,7 +7,7 @@ did with fewer steps. The family of an estimator says which one it is.
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar
@@ -17,7 +17,7 @@ from sksearch._utils._overrides import PREDICTION, TRAINING, overridden
 from sksearch.estimators._model_choice import with_parameter
 
 from ._family import families, family_of, fit, own_methods
-from ._pipeline import enter, last_step, pipelines
+from ._pipeline import enter, last_step, pipelines, replace_last_step
 from ._state import Labels, State
 
 Rows = tuple[Any, Any]  # X and y
@@ -217,13 +217,13 @@ class Growth:
         model = last_step(state.estimator)
         family_of(model).grow(model, self.name, state.n_steps, count, rows[0], rows[1], params)
 
-    def truncated(self, estimator: Any, count: int) -> AbstractContextManager:
+    def truncated(self, model: Any, count: int) -> AbstractContextManager:
         """Return a context with an estimator that predicts with the first `count` steps.
 
         Parameters
         ----------
-        estimator : estimator object
-            With more steps, and as it was after the block.
+        model : estimator object
+            One of the family with more steps, which it has again after the block.
         count : int
             Number of steps.
 
@@ -290,9 +290,18 @@ class Growth:
             is_enough = watch.see(look, partial(self._shown, state.estimator, look))
             looks = looks[bisect_right(looks, look) :]
 
+    @contextmanager
     def _shown(self, estimator, reached, count):
-        """An estimator with `reached` steps as it predicts with `count` of them."""
-        return nullcontext(estimator) if count == reached else self.truncated(estimator, count)
+        """A context with an estimator of `reached` steps as it predicts with `count` of them."""
+        if count == reached:
+            yield estimator
+            return
+        whole = last_step(estimator)
+        with self.truncated(whole, count) as model:
+            try:
+                yield replace_last_step(estimator, model)
+            finally:
+                replace_last_step(estimator, whole)
 
     def _looks(self, watch, estimator):
         """Counts after which it is asked whether to go on; the least one for those next to it."""

@@ -9,7 +9,6 @@ from sksearch._utils._compat import trees_attribute
 from ._family import Family
 from ._growth import Growth
 from ._parts import Size, SpaceDict, log_ints, loguniform, randint, uniform
-from ._pipeline import last_step
 from ._trees import OF_A_TREE
 
 N_ROWS_AUTO_EARLY_STOPPING = 10_000  # with more, HistGradientBoosting's "auto" stops early
@@ -25,16 +24,15 @@ class WarmGrowth(Growth):
     leaves_out: ClassVar[bool] = True
 
     @contextmanager
-    def truncated(self, estimator: Any, count: int) -> Iterator[Any]:
+    def truncated(self, model: Any, count: int) -> Iterator[Any]:
         """Hide the later trees."""
-        owner = last_step(estimator)
-        name = trees_attribute(owner)
-        whole = getattr(owner, name)
-        setattr(owner, name, whole[:count])
+        name = trees_attribute(model)
+        whole = getattr(model, name)
+        setattr(model, name, whole[:count])
         try:
-            yield estimator
+            yield model
         finally:
-            setattr(owner, name, whole)
+            setattr(model, name, whole)
 
 
 class HistGrowth(WarmGrowth):

@@ -35,11 +35,11 @@ class OwnBooster(RegressorMixin, BaseEstimator):
 
 class OwnGrowth(Growth):
     @contextmanager
-    def truncated(self, estimator, count):
-        whole = estimator.steps_
-        estimator.steps_ = whole[:count]
-        yield estimator
-        estimator.steps_ = whole
+    def truncated(self, model, count):
+        whole = model.steps_
+        model.steps_ = whole[:count]
+        yield model
+        model.steps_ = whole
 
 
 class OwnBoosters(Family):

@@ -5,7 +5,9 @@ import pytest
 from scipy.stats import loguniform
 from sklearn.base import clone
 from sklearn.datasets import make_regression
-from sklearn.model_selection import KFold
+from sklearn.model_selection import KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from sksearch import HyperbandSearchCV, PBTSearchCV, RandomSearchCV, SearchCV
 from sksearch._reader import read
@@ -86,6 +88,15 @@ def test_a_candidate_has_the_score_of_its_count_whether_or_not_models_can_be_cut
             told = search.cv_results_[f"split{fold}_test_score"][row]
             assert np.isnan(told) or told == pytest.approx(again.score(X[test], y[test]))
     np.testing.assert_array_equal(search.predict(X), by_hand(search).predict(X))
+
+
+def test_its_count_is_found_in_a_pipeline():
+    pipe = make_pipeline(StandardScaler(), OwnBooster())
+    space = {"ownbooster__rate": [0.2], "ownbooster__rounds": Outcome(40)}
+    search = RandomSearchCV(pipe, space, n_iter=1, cv=2, error_score="raise", random_state=0)
+    search.fit(X, y)
+    again = clone(pipe).set_params(**search.best_params_)
+    assert search.best_score_ == pytest.approx(cross_val_score(again, X, y, cv=2).mean())
 
 
 def test_it_goes_on_from_rung_to_rung():
