@@ -62,7 +62,7 @@ class CountersTrainAsTheirBases(Family):
 
     classes = ("__main__.ForestCounter", "__main__.HistGradientBoostingCounter")
 
-    def goes_on_warm(self, model, name, n_rows):
+    def can_grow(self, model, name, names, passed, n_rows):
         """By their count."""
         return name in ("n_estimators", "max_iter")
 

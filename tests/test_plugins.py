@@ -12,20 +12,20 @@ import numpy as np
 import pytest
 from scipy.stats import loguniform, uniform
 from sklearn.base import BaseEstimator, RegressorMixin, clone
-from sklearn.datasets import make_classification
+from sklearn.datasets import make_classification, make_regression
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import Ridge, SGDClassifier
 from sklearn.model_selection import TimeSeriesSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sksearch import HyperbandSearchCV, SearchCV
+from sksearch import HyperbandSearchCV, PBTSearchCV, SearchCV
 from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.executors import end_idle_workers
 from sksearch.samplers import RandomSampler, TPESampler
 from sksearch.schedulers import FoldRace, FullFidelity, Hyperband, SuccessiveHalving
 from sksearch.space import Outcome
-from sksearch.testing import check_sampler, check_scheduler
+from sksearch.testing import check_family, check_sampler, check_scheduler
 from tests.comparisons import assert_same_results, planned_and_done
 from tests.contracts import test_schedulers as schedulers_contract
 
@@ -33,6 +33,7 @@ TEXT = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8
 EXAMPLES = re.findall(r"### A (\w+)\n(?:(?!###).)*?```python\n(.*?)```", TEXT, flags=re.DOTALL)
 
 X, y = make_classification(90, 5, random_state=0)
+STUMPS = make_regression(60, 3, noise=5, random_state=0)
 SGD = make_pipeline(StandardScaler(), SGDClassifier(random_state=0))
 SPACE = {"sgdclassifier__alpha": loguniform(1e-5, 1)}
 EPOCHS = {"resource": "epochs", "max_resources": 9, "cv": 3, "random_state": 0}
@@ -50,12 +51,19 @@ def examples(tmp_path_factory):
             (folder / f"my_{kind}.py").write_text(code, encoding="utf-8")
             module = importlib.import_module(f"my_{kind}")
             own = (obj for obj in vars(module).values() if inspect.isclass(obj))
-            (classes[kind],) = (cls for cls in own if cls.__module__ == module.__name__)
+            *others, classes[kind] = (cls for cls in own if cls.__module__ == module.__name__)
+            assert [cls.__name__ for cls in others] == ["StumpRegressor"] * (kind == "family")
         yield classes
 
 
 def test_there_is_an_example_of_each():
-    assert [kind for kind, _ in EXAMPLES] == ["sampler", "scheduler", "resource", "search"]
+    assert [kind for kind, _ in EXAMPLES] == [
+        "sampler",
+        "scheduler",
+        "resource",
+        "family",
+        "search",
+    ]
 
 
 def test_the_sampler_keeps_the_contract(examples):
@@ -135,6 +143,32 @@ def test_the_resource_works_for_a_real_estimator(examples):
     planned, done = planned_and_done(search)
     assert done == planned
     assert search.best_score_ > 0.99
+
+
+# ---- the family
+
+
+def test_the_family_keeps_the_contract(examples):
+    check_family(examples["family"](), *STUMPS)
+
+
+@pytest.mark.parametrize(
+    ("search", "params"),
+    [
+        (SearchCV, {"n_iter": 2, "initial_params": None}),
+        (HyperbandSearchCV, {"resource": "n_estimators", "max_resources": 9}),
+        (PBTSearchCV, {"resource": "n_estimators", "max_resources": 4, "population_size": 3}),
+    ],
+    ids=["count", "rungs", "population"],
+)
+def test_the_family_works_in_a_search(examples, search, params):
+    model = importlib.import_module("my_family").StumpRegressor()
+    space = {} if search is SearchCV else {"param_distributions": {"rate": [0.1, 0.3, 0.9]}}
+    search = search(model, **space, **params, cv=2, random_state=0).fit(*STUMPS)
+    assert search.best_score_ > 0
+    if not isinstance(search, PBTSearchCV):  # a schedule is not one fit
+        by_hand = clone(model).set_params(**search.best_params_).fit(*STUMPS)
+        np.testing.assert_allclose(search.predict(STUMPS[0]), by_hand.predict(STUMPS[0]))
 
 
 # ---- the search

@@ -1,14 +1,15 @@
 """Parts that break a promise are found by the checks for authors of parts."""
 
 import itertools
+from contextlib import contextmanager
 
 import joblib
 import numpy as np
 import pytest
 from scipy.stats import loguniform, randint
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.datasets import load_iris
-from sklearn.linear_model import SGDClassifier
+from sklearn.datasets import load_iris, make_regression
+from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.svm import SVC
 
 from sksearch import (
@@ -18,16 +19,19 @@ from sksearch import (
     SearchCV,
 )
 from sksearch.base import Plan, Reads, Resume, Rung, Sampler, Scheduler, Start
+from sksearch.estimators import EpochTraining, Family, Growth, families
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import FullFidelity, SuccessiveHalving
-from sksearch.space import register_space
+from sksearch.space import Outcome, register_space
 from sksearch.testing import (
     check_engine,
+    check_family,
     check_sampler,
     check_scheduler,
     check_search,
     check_space,
 )
+from tests.libraries.own_booster import OwnBooster, OwnBoosters, OwnGrowth
 
 X, y = load_iris(return_X_y=True)
 
@@ -269,3 +273,166 @@ def test_an_engine_that_changes_what_it_runs_is_found(monkeypatch):
     monkeypatch.setattr("sksearch.testing._engine.Mortal.score", lambda *args: np.random.rand())
     with joblib.parallel_config("threading"), pytest.raises(AssertionError, match="Scores differ"):
         check_engine(2, processes=False)
+
+
+# ---- families
+
+
+class Booster(OwnBooster):
+    pass
+
+
+class RateOfAll(OwnBooster):
+    """Its rate is that of all steps when it predicts."""
+
+    def _sum_of_steps(self, X):
+        return sum(self.rate * tree.predict(X, False) for _, tree in self.steps_)
+
+
+class Forgets(OwnBooster):
+    def __getstate__(self):
+        return vars(self) | {"start_": 0.0}
+
+
+class ForgetsToGoOn(OwnBooster):
+    """It has another rate once it was pickled."""
+
+    def fit(self, X, y, begun=None):
+        rate = self.rate
+        self.rate = rate / 2 if getattr(self, "was_pickled", False) else rate
+        super().fit(X, y, begun)
+        self.rate = rate
+        return self
+
+    def __getstate__(self):
+        return vars(self) | {"was_pickled": True}
+
+
+class Epochs(SGDRegressor):
+    pass
+
+
+class Boosters(OwnBoosters):
+    classes = ("tests.Booster", "tests.RateOfAll", "tests.Forgets", "tests.ForgetsToGoOn")
+
+
+class Whole(Growth):
+    @contextmanager
+    def truncated(self, model, count):
+        yield model
+
+
+class StaysCut(Growth):
+    @contextmanager
+    def truncated(self, model, count):
+        model.steps_ = model.steps_[:count]
+        yield model
+
+
+class OneMore(OwnGrowth):
+    def refit(self, state, rows, count, classes, params):
+        return super().refit(state, rows, count + 1, classes, params)
+
+
+class SkipsOne(OwnGrowth):
+    def train(self, state, rows, count, classes, params):
+        super().train(state, rows, count - 1, classes, params)
+
+
+class OncePerCall(EpochTraining):
+    def train(self, state, model, X, y, n, params, ends):
+        super().train(state, model, X, y, 1, params, ends)
+
+
+def space_of(**own):
+    return lambda self, estimator, size: {"rate": loguniform(0.05, 1), **own}
+
+
+def first_of(**values):
+    return lambda self, estimator: [values]
+
+
+def grows_anew(self, model, name, done, count, X, y, params):
+    model.set_params(rounds=count - done).fit(X, y).set_params(rounds=count)
+
+
+def keeps_the_rest_as_its_count(self, model, name, done, count, X, y, params):
+    model.set_params(rounds=count - done).fit(X, y, begun=model if done else None)
+
+
+def keeps_its_first_rate(self, model, name, done, count, X, y, params):
+    rate = model.rate
+    if done:
+        model.set_params(rate=model.steps_[0][0])
+    OwnBoosters.grow(self, model, name, done, count, X, y, params)
+    model.set_params(rate=rate)
+
+
+TABLE = make_regression(60, 3, noise=5, random_state=0)
+
+
+@pytest.mark.parametrize(
+    ("own", "words"),
+    [
+        ({"classes": ()}, "names no classes"),
+        ({"classes": ("tests.Bosters",)}, "no module that is imported"),
+        ({"classes": ("tests.libraries.Booster",)}, "without the modules between"),
+        ({"classes": ("sklearn.SVC",)}, "names sklearn.SVC, which Kernels has"),
+        ({"spaces": {"sklearn.SVR": dict}}, "names sklearn.SVR, which Kernels has"),
+        ({"smaller": ("rate",)}, "has rate in both"),
+        ({"space": space_of(dept=[1, 2])}, "names dept, no parameters"),
+        ({"space": lambda self, estimator, size: ["rate"]}, "not a dict"),
+        ({"space": space_of(depth=[0, 2])}, "does not fit with"),
+        ({"space": space_of(depth=[3, 4])}, "own value depth=2 is not in its space"),
+        ({"space": space_of(rounds=Outcome(20))}, "own value rounds=30"),
+        ({"upper_bound": lambda self, model, name: 2}, "depth is at most 2, and searched to 3"),
+        ({"first": first_of(depth=7)}, "first candidate has depth=7"),
+        ({"first": first_of(dept=2)}, "first candidate has dept, no parameter"),
+        ({"growth": Whole}, "at 8 rounds growth shows a model that predicts otherwise"),
+        ({"growth": StaysCut}, "growth shows a model that predicts otherwise"),
+        ({"growth": SkipsOne}, "at 32 rounds growth shows"),
+        ({"growth": OneMore}, "refit gives another model"),
+        ({"grow": grows_anew}, "at 36 rounds growth shows"),
+        ({"grow": grows_anew, "growth": None, "space": space_of()}, "3 rounds steps and 5 more"),
+        ({"grow": keeps_the_rest_as_its_count}, "after grow to 8 steps rounds is 5"),
+        ({"grow": keeps_its_first_rate}, "rate is in mutable_params, and on these rows"),
+    ],
+)
+def test_a_family_that_breaks_a_promise_is_found(own, words):
+    family = type("Broken", (Boosters,), own)()
+    estimator = None if {"classes", "spaces", "smaller"} & own.keys() else Booster()
+    with pytest.raises(AssertionError, match=words):
+        check_family(family, *TABLE, estimator=estimator)
+    assert family not in families()
+
+
+@pytest.mark.parametrize(
+    ("estimator", "words"),
+    [
+        (RateOfAll(), "predicts otherwise without a further step"),
+        (Forgets(), "a pickled model of 3 rounds steps predicts something else"),
+        (ForgetsToGoOn(), "with a pickle between, are not 8"),
+        (SVC(), "Boosters is not the family of sklearn.SVC"),
+    ],
+)
+def test_an_estimator_that_is_not_as_its_family_says_is_found(estimator, words):
+    with pytest.raises(AssertionError, match=words):
+        check_family(Boosters(), *TABLE, estimator=estimator)
+
+
+def test_epochs_that_do_not_add_up_are_found():
+    class Own(Family):
+        classes = ("tests.Epochs",)
+        epochs = OncePerCall()
+
+    with pytest.raises(AssertionError, match="3 epochs and 5 more are not 8"):
+        check_family(Own(), *TABLE, estimator=Epochs(random_state=0))
+
+
+@pytest.mark.parametrize("growth", [Growth, OwnGrowth, None])
+def test_a_family_that_keeps_its_promises_passes(growth):
+    family = type("Right", (Boosters,), {"growth": growth, "classes": ("tests.Booster",)})()
+    if growth is None:
+        family.space = lambda estimator, size: {"rate": loguniform(0.05, 1)}
+    check_family(family, *TABLE)
+    assert family not in families()

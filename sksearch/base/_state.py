@@ -18,7 +18,7 @@ class State:
     estimator : estimator object
         Unfitted for a new candidate.
     n_steps : int
-        Count of training steps that a later rung goes on from; 0 when it begins again.
+        Number of training steps that a later rung goes on from; 0 when it begins again.
     seconds : float
         Time spent in training so far.
     rows : array-like or None

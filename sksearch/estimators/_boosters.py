@@ -33,8 +33,8 @@ class Booster(Family):
     plain : mapping of str to tuple of str
         Params with which trees depend on more than on the predictions of those before, or
         training ends by itself: each with the texts of values that do no harm.
-    obeys : tuple of str
-        Params that may change while it is trained.
+    needs : str
+        Setting with which training goes on, for a message.
     seeds, part_seeds : tuple of str
         Params that seed all that is drawn, and those that seed a part, but for bins.
     """
@@ -42,16 +42,12 @@ class Booster(Family):
     argument: ClassVar[str]
     growing: ClassVar[tuple[str, ...]] = ("n_estimators",)
     plain: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    obeys: ClassVar[tuple[str, ...]] = ()
+    needs: ClassVar[str] = ""
     seeds: ClassVar[tuple[str, ...]] = ("random_state", "random_seed", "seed")
     part_seeds: ClassVar[tuple[str, ...]] = ()
     lists_params = False
 
-    def changing(self, estimator: Any) -> tuple[str, ...]:
-        """Return what each new tree is made with."""
-        return self.obeys
-
-    def goes_on(
+    def can_grow(
         self, model: Any, name: str, names: Collection[str], passed: set[str], n_rows: int
     ) -> bool:
         """Whether it may, with its params, the `names` of searched ones, and what is passed."""

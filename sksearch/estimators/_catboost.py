@@ -44,22 +44,17 @@ class CatBoostGrowth(Growth):
         owner.set_params(**{self.name: count - done})
         fit(owner, rows[0], rows[1], params | model)
         state.estimator = replace_last_step(state.estimator, owner)
-        state.n_steps = count
 
     @contextmanager
-    def at(self, estimator: Any, count: int) -> Iterator[Any]:
-        """Cut the model, or have it predict with its first trees."""
-        whole = last_step(estimator)
-        if (whole.get_params().get("grow_policy") or "SymmetricTree") != "SymmetricTree":
-            with _first_trees(whole, count):
-                yield estimator
+    def truncated(self, model: Any, count: int) -> Iterator[Any]:
+        """Cut a copy, or have it predict with its first trees."""
+        if (model.get_params().get("grow_policy") or "SymmetricTree") != "SymmetricTree":
+            with _first_trees(model, count):
+                yield model
             return
-        shrunk = whole.copy()
+        shrunk = model.copy()
         shrunk.shrink(count)
-        try:
-            yield replace_last_step(estimator, shrunk)
-        finally:
-            replace_last_step(estimator, whole)
+        yield shrunk
 
 
 class CatBoost(Booster):
@@ -70,14 +65,14 @@ class CatBoost(Booster):
     portfolios = {"catboost.CatBoost": "CatBoost"}
     counts = ("iterations", "n_estimators", "num_boost_round", "num_trees")
     growing = counts
-    own_count = 1000
+    default_count = 1000
     aliases = {  # it refuses two of one parameter
         "learning_rate": ("eta",),
         "iterations": counts[1:],
         "depth": ("max_depth",),
         "l2_leaf_reg": ("reg_lambda",),
     }
-    going_on = (
+    needs = (
         "of CatBoost set or search learning_rate and leaf_estimation_iterations, and "
         "max_ctr_complexity where there are cat_features"
     )
@@ -91,7 +86,8 @@ class CatBoost(Booster):
         **dict.fromkeys(("diffusion_temperature", "text_features", "embedding_features"), ()),
         **dict.fromkeys(("first_feature_use_penalties", "per_object_feature_penalties"), ()),
     }
-    obeys = (
+    growth = CatBoostGrowth
+    mutable_params = (
         *("learning_rate", "eta", "depth", "max_depth", "l2_leaf_reg", "reg_lambda", "rsm"),
         *("colsample_bylevel", "random_strength", "bagging_temperature", "subsample"),
         *("min_data_in_leaf", "min_child_samples", "max_leaves", "num_leaves"),
@@ -116,11 +112,13 @@ class CatBoost(Booster):
             del space["grow_policy"]
         return {names.get(name, name): values for name, values in space.items()}
 
-    def largest(self, model: Any, name: str) -> float:
+    def upper_bound(self, model: Any, name: str) -> float:
         """Trees are at most 16 deep."""
-        return LARGEST_DEPTH if name in ("depth", "max_depth") else super().largest(model, name)
+        return (
+            LARGEST_DEPTH if name in ("depth", "max_depth") else super().upper_bound(model, name)
+        )
 
-    def goes_on(
+    def can_grow(
         self, model: Any, name: str, names: Collection[str], passed: set[str], n_rows: int
     ) -> bool:
         """Whether it may; not if it chooses params by the count of trees."""
@@ -132,7 +130,7 @@ class CatBoost(Booster):
             not given.isdisjoint(("learning_rate", "eta"))
             and (leaves_are_same or "leaf_estimation_iterations" in given)
             and ("cat_features" not in given | passed or "max_ctr_complexity" in given)
-            and super().goes_on(model, name, names, passed, n_rows)
+            and super().can_grow(model, name, names, passed, n_rows)
         )
 
     def add(
@@ -151,10 +149,6 @@ class CatBoost(Booster):
     def set_params(self, model: Any, params: dict[str, Any]) -> None:
         """Set params of a model that may be fitted: its own ``set_params`` would refuse."""
         model.__setstate__(params)
-
-    def growth(self, name: str, own: int | None) -> Growth:
-        """Go on from look to look."""
-        return CatBoostGrowth(name, own)
 
     @contextmanager
     def training(self, estimator: Any) -> Iterator[None]:

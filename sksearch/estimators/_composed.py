@@ -291,7 +291,7 @@ def cut(space: SpaceDict, at_most: int | None) -> SpaceDict:
     space : dict
         The most important first.
     at_most : int or None
-        Count of parameters to keep; None: all.
+        Number of parameters to keep; None: all.
 
     Returns
     -------

@@ -28,10 +28,10 @@ def default_space(
         `sksearch.estimators.Family` of one's own; or a pipeline, ColumnTransformer, stack or
         other composition of such.
     n_samples : int, default=None
-        Count of rows, on which sizes of leaves and counts of neighbours depend. None: a
+        Number of rows, on which sizes of leaves and counts of neighbours depend. None: a
         thousand.
     n_features : int, default=None
-        Count of columns, on which widths of kernels and counts of components depend. None: ten
+        Number of columns, on which widths of kernels and counts of components depend. None: ten
         for widths, and no parameter that cannot be larger than this count.
 
     Returns

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.class_weight import compute_class_weight
 
 from sksearch._utils._terminal import warn
 from sksearch.base import Labels, State, fit
 
+from ._epoch_training import EpochTraining
 from ._family import family_of, own_methods
 from ._pipeline import enter, last_step, replace_last_step
 
@@ -76,14 +76,10 @@ def advance(
     """Train the last step up to `n_steps` calls, on the rows that `enter` returned."""
     last = last_step(state.estimator)
     refuse_early_stopping(last)
-    family = family_of(last)
     if hasattr(last, "partial_fit"):
         kwargs = _arguments(last, state.n_steps == 0, classes, last_params)
         n_epochs = n_steps - state.n_steps
-        if own_methods(last, family.replaced) or not family.train_epochs(
-            state, last, Xt, yt, n_epochs, kwargs, ends
-        ):
-            call_partial_fit(last, Xt, yt, n_epochs, kwargs)
+        _epochs_of(last).train(state, last, Xt, yt, n_epochs, kwargs, ends)
     else:
         last = _fit_anew(last, Xt, yt, n_steps, last_params)
         state.estimator = replace_last_step(state.estimator, last)
@@ -93,8 +89,13 @@ def advance(
 def has_ended(estimator: Any) -> bool:
     """Return whether more epochs would change nothing."""
     last = last_step(estimator)
-    family = family_of(last)
-    return not own_methods(last, family.replaced) and family.has_ended(last)
+    return _epochs_of(last).has_ended(last)
+
+
+def _epochs_of(last: Any) -> EpochTraining:
+    """Training as the family has it, or by plain calls of methods that its author overrides."""
+    epochs = family_of(last).epochs
+    return EpochTraining() if own_methods(last, epochs.replaced) else epochs
 
 
 def _arguments(
@@ -113,35 +114,6 @@ def _arguments(
     if begins and classes is not None and ("classes" in accepted or takes_all):
         kwargs["classes"] = _classes_for(last, classes)
     return kwargs
-
-
-def call_partial_fit(last: Any, X: Any, y: Any, n_calls: int, kwargs: dict[str, Any]) -> None:
-    """Call ``partial_fit`` so many times."""
-    args = (X,) if y is None else (X, y)
-    settings = _settings(last, y, n_calls)
-    before = {name: getattr(last, name) for name in settings}
-    last.set_params(**settings)
-    try:
-        for _ in range(1 if "max_epochs" in settings else n_calls):
-            last.partial_fit(*args, **kwargs)
-            kwargs.pop("classes", None)
-    finally:
-        last.set_params(**before)
-
-
-def _settings(last: Any, y: Any, n_calls: int) -> dict[str, Any]:
-    """Params that are set during the calls only."""
-    settings: dict[str, Any] = {}
-    params = last.get_params(deep=False)
-    if "max_epochs" in params:  # as skorch: one call is max_epochs epochs
-        settings["max_epochs"] = n_calls
-    weights = params.get("class_weight")
-    if isinstance(weights, str) and weights == "balanced":
-        # partial_fit refuses "balanced", since it does not see all rows of the fold.
-        present = np.unique(y)
-        weights = compute_class_weight("balanced", classes=present, y=y)
-        settings["class_weight"] = dict(zip(present.tolist(), weights.tolist(), strict=True))
-    return settings
 
 
 def _classes_for(last: Any, classes: Labels) -> Labels:

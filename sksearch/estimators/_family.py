@@ -4,17 +4,20 @@ Everybody else asks the family of an estimator. It is found by the names of clas
 library is imported for it.
 """
 
+import functools
+import json
 import math
 import warnings
-from collections.abc import Callable, Collection, Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from importlib import resources
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from sksearch._utils._overrides import LIBRARIES, TRAINING, overridden
-from sksearch.base import FIT_CONTEXTS, State, fit
+from sksearch._utils._overrides import LIBRARIES, overridden
+from sksearch.base import FIT_CONTEXTS, fit
 
+from ._epoch_training import EpochTraining
 from ._parts import Size, SpaceDict
-from ._portfolios import portfolios
 
 if TYPE_CHECKING:
     from ._growth import Growth
@@ -56,15 +59,18 @@ class Family:
         Other names of parameters, which are searched in place of ours where the user has set them.
     counts : tuple of str
         Names of the count of iterations that is found by training, all for the same.
-    own_count : int or None
+    default_count : int or None
         The count where ``get_params`` does not tell it.
-    going_on : str
-        Setting with which training goes on, for a message.
     smaller, larger : tuple of str
         Parameters of which a smaller, or a larger, value makes a model simpler.
-    replaced : tuple of str
-        Methods, or patterns, that `grow` and `train_epochs` stand for. A class that overrides one
-        of them in another package than that of the family's class is trained by its own methods.
+    growth : type of Growth or None
+        Finds one of `counts` while it trains; made with the count's name and the estimator's own
+        count. None if that cannot be.
+    mutable_params : tuple of str or None
+        Names, or patterns, of parameters that each further step of training reads again, and that
+        leave the steps before as they are. None if unknown.
+    epochs : EpochTraining
+        How it is trained epoch by epoch.
 
     Examples
     --------
@@ -84,11 +90,12 @@ class Family:
     lists_params: ClassVar[bool] = True
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     counts: ClassVar[tuple[str, ...]] = ()
-    own_count: ClassVar[int | None] = None
-    going_on: ClassVar[str] = ""
+    default_count: ClassVar[int | None] = None
     smaller: ClassVar[tuple[str, ...]] = ()
     larger: ClassVar[tuple[str, ...]] = ()
-    replaced: ClassVar[tuple[str, ...]] = TRAINING
+    growth: ClassVar["type[Growth] | None"] = None
+    mutable_params: ClassVar[tuple[str, ...] | None] = None
+    epochs: ClassVar[EpochTraining] = EpochTraining()
 
     # ---- what is searched
 
@@ -115,7 +122,7 @@ class Family:
         name = of_class(estimator, self.portfolios)
         return [] if name is None else portfolios()[name]
 
-    def largest(self, model: Any, name: str) -> float:
+    def upper_bound(self, model: Any, name: str) -> float:
         """Return the largest value of a parameter that an estimator takes, as far as is known."""
         return math.inf
 
@@ -129,28 +136,7 @@ class Family:
         """Set params of an estimator that may be fitted."""
         model.set_params(**params)
 
-    def growth(self, name: str, own: int | None) -> "Growth | None":
-        """Return what finds a count while it trains, None where that cannot be.
-
-        Parameters
-        ----------
-        name : str
-            One of `counts`.
-        own : int or None
-            The estimator's own count.
-
-        Returns
-        -------
-        growth : Growth or None
-            What trains further and further.
-        """
-        return None
-
-    def changing(self, estimator: Any) -> Iterable[str] | None:
-        """Return names, or patterns, of what may change on the way; None where nobody knows."""
-        return None
-
-    def goes_on(
+    def can_grow(
         self, model: Any, name: str, names: Collection[str], passed: set[str], n_rows: int
     ) -> bool:
         """Return whether training that goes on gives the model of one ``fit``, but for draws.
@@ -168,19 +154,19 @@ class Family:
         passed : set of str
             Names of further arguments of ``fit``.
         n_rows : int
-            Count of training rows.
+            Number of training rows.
 
         Returns
         -------
-        goes_on : bool
+        can_grow : bool
             Whether `grow` may be called.
         """
-        warm = hasattr(model, "warm_start") and not getattr(model, "oob_score", False)
-        return warm and self.goes_on_warm(model, name, n_rows)
-
-    def goes_on_warm(self, model: Any, name: str, n_rows: int) -> bool:
-        """Return whether an estimator with a warm start goes on by a parameter."""
-        return name == "n_estimators" and getattr(model, "n_iter_no_change", None) is None
+        return (
+            name == "n_estimators"
+            and hasattr(model, "warm_start")
+            and not getattr(model, "oob_score", False)
+            and getattr(model, "n_iter_no_change", None) is None
+        )
 
     def grow(
         self, model: Any, name: str, done: int, count: int, X: Any, y: Any, params: dict[str, Any]
@@ -194,7 +180,7 @@ class Family:
         name : str
             The parameter that is the count.
         done, count : int
-            Count of steps that there are, and that there will be.
+            Number of steps that there are, and that there will be.
         X, y : array-like
             The training rows, the same at each call.
         params : dict
@@ -208,83 +194,21 @@ class Family:
             fit(model, X, y, params)
         model.set_params(warm_start=before)
 
-    # ---- epoch by epoch
-
-    def check_epochs(self, model: Any) -> None:
-        """Raise ValueError if it cannot be trained by ``partial_fit``, before anything is."""
-
-    def check_rates(self, model: Any, names: Collection[str], n_rows: int, n_epochs: int) -> None:
-        """Raise ValueError for a schedule that ends before the longest training does.
-
-        Parameters
-        ----------
-        model : estimator object
-            One of the family.
-        names : collection of str
-            Its own names of what is searched.
-        n_rows, n_epochs : int
-            Size of the longest training.
-        """
-
-    def check_epochs_inside(self, model: Any, outer: Any, resource: str) -> None:
-        """Raise ValueError if it cannot be trained where another estimator holds it.
-
-        Parameters
-        ----------
-        model : estimator object
-            One of the family.
-        outer : estimator object
-            Whose ``partial_fit`` trains it.
-        resource : str
-            Named in the message.
-        """
-
-    def train_epochs(
-        self, state: State, model: Any, X: Any, y: Any, n: int, params: dict[str, Any], ends: bool
-    ) -> bool:
-        """Train for `n` epochs more, and return True; False where that is `n` ``partial_fit``.
-
-        Parameters
-        ----------
-        state : State
-            The state; ``n_steps`` are the epochs so far.
-        model : estimator object
-            One of the family.
-        X, y : array-like
-            The training rows.
-        n : int
-            Count of epochs.
-        params : dict
-            Further arguments of ``partial_fit``.
-        ends : bool
-            Whether training ends with this call.
-
-        Returns
-        -------
-        done : bool
-            Whether anything was trained.
-        """
-        return False
-
-    def has_ended(self, model: Any) -> bool:
-        """Return whether more epochs would change nothing, as ``fit`` would have ended."""
-        return False
-
-    def changed(self, model: Any) -> None:
-        """Have a fitted estimator train on with params that were just set."""
-
     def check_labels(self, model: Any, labels: Any) -> None:
         """Raise ValueError for labels that a classifier cannot be trained on."""
 
-    def check_finite(self, model: Any) -> None:
-        """Raise DivergedError if a fitted estimator has weights that are no numbers."""
 
-    def park(self, model: Any) -> None:
-        """Make a fitted estimator ready to lie between two rungs."""
-
-    def is_pickled_by_attributes(self, model: Any) -> bool:
-        """Return whether its own way to be pickled is to be left aside."""
-        return False
+@functools.cache
+def portfolios() -> dict[str, list[dict[str, Any]]]:
+    """Read the recorded candidates; layers of a net are tuples."""
+    text = resources.files(__package__).joinpath("portfolios.json").read_text(encoding="utf-8")
+    return {
+        family: [
+            {k: tuple(v) if isinstance(v, list) else v for k, v in entry.items()}
+            for entry in entries
+        ]
+        for family, entries in json.loads(text).items()
+    }
 
 
 class Nothing(Family):
@@ -318,6 +242,20 @@ def register(family: Family) -> None:
     _FAMILIES.append(family)
     FIT_CONTEXTS.append(family.training)
     _BY_CLASS.update(dict.fromkeys({*family.classes, *family.spaces}, family))
+
+
+@contextmanager
+def registered_for_now(family: Family) -> Iterator[None]:
+    """A context in which a family is known, as after `register`."""
+    known, by_class = list(_FAMILIES), dict(_BY_CLASS)
+    if family not in known:
+        register(family)
+    try:
+        yield
+    finally:
+        _FAMILIES[:] = known
+        _BY_CLASS.clear()
+        _BY_CLASS.update(by_class)
 
 
 def families() -> tuple[Family, ...]:

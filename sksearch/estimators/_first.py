@@ -22,9 +22,9 @@ def first_candidates(
     estimator : estimator
         As for `default_space`.
     n_samples : int, default=None
-        Count of rows.
+        Number of rows.
     n_features : int, default=None
-        Count of columns.
+        Number of columns.
 
     Returns
     -------

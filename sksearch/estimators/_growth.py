@@ -6,7 +6,7 @@ did with fewer steps. The family of an estimator says which one it is.
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,10 +15,10 @@ from typing import Any, ClassVar
 from sksearch._utils._clock import now
 from sksearch._utils._overrides import PREDICTION, TRAINING, overridden
 from sksearch.base import Labels, State, fit
+from sksearch.estimators._model_choice import with_parameter
 
 from ._family import families, family_of, own_methods
-from ._one_of import with_parameter
-from ._pipeline import enter, last_step, pipelines
+from ._pipeline import enter, last_step, pipelines, replace_last_step
 
 Rows = tuple[Any, Any]  # X and y
 Score = Callable[[Any, int], float]
@@ -141,12 +141,12 @@ class Watch:
         look = short[-1] if short else looks[0]
         return look if self.has_time_for(look) else None
 
-    def see(self, count: int, at: Callable[[int], AbstractContextManager]) -> bool:
+    def see(self, count: int, truncated: Callable[[int], AbstractContextManager]) -> bool:
         """Score at the known counts up to this one, and return whether that is enough."""
         for each in self.known[bisect_right(self.known, self._seen) :]:
             if each > count:
                 break
-            with at(each) as estimator:
+            with truncated(each) as estimator:
                 value = self.score(estimator, each)
             if value > self._best:
                 self._is_flat = self._best == -math.inf
@@ -166,7 +166,10 @@ class Watch:
 
 
 class Growth:
-    """How one kind of estimator is trained to a count, and seen at smaller counts.
+    """How one kind of estimator is trained to a count, and scored on the way there.
+
+    The family's `Family.grow` trains it further. If an estimator can also predict with its first
+    steps alone, a subclass says how in `truncated`, and training stops less often.
 
     Parameters
     ----------
@@ -186,7 +189,7 @@ class Growth:
     patience, slack = PATIENCE, SLACK
     #: Whether a model at a count is, up to draws, the one that ``fit`` with this count makes.
     is_as_fitted: ClassVar[bool] = True
-    #: Whether looks are left out after which training cannot end, since `at` goes back to them.
+    #: Whether looks are left out after which training cannot end; `truncated` goes back to them.
     leaves_out: ClassVar[bool] = False
     #: Params with which the estimator never ends training by itself.
     endless: ClassVar[dict[str, Any]] = {}
@@ -194,8 +197,15 @@ class Growth:
     def __init__(self, name: str, own: int | None):
         self.name, self.own = name, own
 
+    @property
+    def can_truncate(self) -> bool:
+        """Whether an estimator can predict with its first steps alone."""
+        return type(self).truncated is not Growth.truncated
+
     def looks(self, high: int, estimator: Any) -> list[int]:
         """Return the counts after which training asks whether to go on."""
+        if not self.can_truncate:
+            return self.known(high, estimator)
         return counts(min(FIRST, high), high, STEP)
 
     def known(self, high: int, estimator: Any) -> list[int]:
@@ -204,12 +214,25 @@ class Growth:
 
     def train(self, state: State, rows: Rows, count: int, classes: Labels, params: dict) -> None:
         """Bring the last step from ``state.n_steps`` to `count` steps, on rows (X, y)."""
-        raise NotImplementedError  # by those that are watched after each single step
+        model = last_step(state.estimator)
+        family_of(model).grow(model, self.name, state.n_steps, count, rows[0], rows[1], params)
 
-    @contextmanager
-    def at(self, estimator: Any, count: int) -> Iterator[Any]:
-        """Give an estimator that predicts with the first `count` steps, while the block lasts."""
-        yield estimator
+    def truncated(self, model: Any, count: int) -> AbstractContextManager:
+        """Return a context with an estimator that predicts with the first `count` steps.
+
+        Parameters
+        ----------
+        model : estimator object
+            One of the family with more steps, which it has again after the block.
+        count : int
+            Number of steps.
+
+        Returns
+        -------
+        context : context manager
+            Enters with an estimator; the same one or another.
+        """
+        raise NotImplementedError  # optional: see `can_truncate`
 
     def curve(
         self,
@@ -256,13 +279,29 @@ class Growth:
     def _grow(self, state, rows, watch, classes, params):
         """Train from look to look, as long as `watch` says."""
         looks, is_enough = self._looks(watch, state.estimator), False
+        if not self.can_truncate:
+            watch.known = looks  # a model has no score but at the count that it has
         while looks and not is_enough:
-            look = watch.next_of(looks if self.leaves_out else looks[:1])
+            look = watch.next_of(looks if self.leaves_out and self.can_truncate else looks[:1])
             if look is None:
                 return
             self.train(state, rows, look, classes, params)
-            is_enough = watch.see(look, partial(self.at, state.estimator))
+            state.n_steps = look
+            is_enough = watch.see(look, partial(self._shown, state.estimator, look))
             looks = looks[bisect_right(looks, look) :]
+
+    @contextmanager
+    def _shown(self, estimator, reached, count):
+        """A context with an estimator of `reached` steps as it predicts with `count` of them."""
+        if count == reached:
+            yield estimator
+            return
+        whole = last_step(estimator)
+        with self.truncated(whole, count) as model:
+            try:
+                yield replace_last_step(estimator, model)
+            finally:
+                replace_last_step(estimator, whole)
 
     def _looks(self, watch, estimator):
         """Counts after which it is asked whether to go on; the least one for those next to it."""
@@ -337,7 +376,8 @@ def growth_of(estimator: Any, name: str) -> Growth:
     path, _, leaf = name.rpartition("__")
     at = estimator.get_params()[path] if path else estimator
     family, own = family_of(owner), owner.get_params().get(leaf)
-    growth = family.growth(leaf, own if isinstance(own, int) else family.own_count)
+    own = own if isinstance(own, int) else family.default_count
+    growth = family.growth(leaf, own) if family.growth else None
     own_ones = find_own_methods(estimator)
     if own_ones:
         raise ValueError(

@@ -21,7 +21,4 @@ class ImageNets(Family):
 
     spaces = {"sksearch.ImageClassifier": image_net}
     smaller, larger = ("n_layers", "n_units"), ("weight_decay", "dropout")
-
-    def changing(self, estimator: Any) -> tuple[str, ...]:
-        """Return what each epoch reads."""
-        return ("batch_size", "learning_rate")
+    mutable_params = ("batch_size", "learning_rate")

@@ -4,16 +4,16 @@ from typing import Any
 
 from sksearch.base import State
 
+from ._epoch_training import EpochTraining
 from ._family import Family
 
 
-class Keras(Family):
-    """Wrappers whose models are others after they were pickled."""
+class NoEpochs(EpochTraining):
+    """Models that cannot be trained in parts."""
 
-    classes = ("scikeras.BaseWrapper", "scikeras.KerasClassifier", "scikeras.KerasRegressor")
     replaced = ()
 
-    def check_epochs(self, model: Any) -> None:
+    def check(self, model: Any, resource: str, outer: Any = None) -> None:
         """Raise ValueError: a model of Keras does not go on exactly where it was."""
         raise ValueError(
             f"{type(model).__name__} of scikeras cannot be trained in parts: a model that "
@@ -22,13 +22,15 @@ class Keras(Family):
             "resource=ParameterResource('epochs'), which fits it again at each rung."
         )
 
-    def check_epochs_inside(self, model: Any, outer: Any, resource: str) -> None:
-        """Raise the same."""
-        self.check_epochs(model)
-
-    def train_epochs(
+    def train(
         self, state: State, model: Any, X: Any, y: Any, n: int, params: dict[str, Any], ends: bool
-    ) -> bool:
+    ) -> None:
         """Raise the same, of a candidate that is one."""
-        self.check_epochs(model)
-        return False
+        self.check(model, "epochs")
+
+
+class Keras(Family):
+    """Wrappers whose models are others after they were pickled."""
+
+    classes = ("scikeras.BaseWrapper", "scikeras.KerasClassifier", "scikeras.KerasRegressor")
+    epochs = NoEpochs()

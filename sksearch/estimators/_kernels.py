@@ -190,11 +190,11 @@ class Bayes(Family):
     }
     smaller, larger = ("n_components",), ("alpha", "var_smoothing")
 
-    def largest(self, model: Any, name: str) -> float:
+    def upper_bound(self, model: Any, name: str) -> float:
         """As many components of a discriminant as features, or as classes but one."""
         if name == "n_components" and "sklearn.LinearDiscriminantAnalysis" in class_names(model):
             return most_components(model)
-        return super().largest(model, name)
+        return super().upper_bound(model, name)
 
 
 class Projections(Family):
@@ -206,11 +206,11 @@ class Projections(Family):
     }
     smaller = ("n_components",)
 
-    def largest(self, model: Any, name: str) -> float:
+    def upper_bound(self, model: Any, name: str) -> float:
         """As many components as features."""
         if name == "n_components" and "sklearn.PLSRegression" in class_names(model):
             return most_components(model)
-        return super().largest(model, name)
+        return super().upper_bound(model, name)
 
 
 class Clusters(Family):

@@ -47,7 +47,7 @@ class LightGBM(Booster):
         *("n_estimators", "num_iterations", "num_iteration", "n_iter", "num_tree", "num_trees"),
         *("num_round", "num_rounds", "nrounds", "num_boost_round", "max_iter"),
     )
-    own_count = 100
+    default_count = 100
     aliases = {
         "n_estimators": counts[1:],
         "min_child_samples": ("min_data_in_leaf", "min_data", "min_samples_leaf"),
@@ -62,7 +62,8 @@ class LightGBM(Booster):
         "model_in": (),
         "data_sample_strategy": ("bagging",),  # GOSS takes all rows at first
     }
-    obeys = (
+    growth = LightGBMGrowth
+    mutable_params = (
         *("learning_rate", "num_leaves", "max_depth", "min_split_gain", "min_child_weight"),
         *("min_child_samples", "subsample", "subsample_freq", "colsample_bytree"),
         *("reg_alpha", "reg_lambda"),
@@ -102,7 +103,3 @@ class LightGBM(Booster):
     def model_of(self, model: Any) -> Any:
         """Return the booster of LightGBM."""
         return model.booster_
-
-    def growth(self, name: str, own: int | None) -> Growth:
-        """Watch it tree by tree."""
-        return LightGBMGrowth(name, own)

@@ -7,8 +7,8 @@ from sklearn.utils import check_random_state
 
 from sksearch.base import State
 
-from ._epochs import call_partial_fit
-from ._family import Family, class_names
+from ._epoch_training import EpochTraining
+from ._family import Family
 from ._parts import Size, SpaceDict, log_ints, loguniform, uniform
 
 # Losses of SGDClassifier that give probabilities, which a user who chose one may need.
@@ -131,6 +131,25 @@ class Linear(Family):
     smaller, larger = ("C", "n_nonzero_coefs"), ("alpha",)
 
 
+class ShuffledEpochs(EpochTraining):
+    """Epochs that shuffle the rows again: an integer seed would give all the same order."""
+
+    def train(
+        self, state: State, model: Any, X: Any, y: Any, n: int, params: dict[str, Any], ends: bool
+    ) -> None:
+        """Have one generator for all epochs."""
+        own = model.random_state
+        if not isinstance(own, Integral):
+            return super().train(state, model, X, y, n, params, ends)
+        if state.generators is None:
+            state.generators = check_random_state(own)
+        model.random_state = state.generators
+        try:
+            super().train(state, model, X, y, n, params, ends)
+        finally:
+            model.random_state = own
+
+
 class StochasticGradient(Family):
     """Linear models that are trained row by row."""
 
@@ -143,27 +162,8 @@ class StochasticGradient(Family):
         "sklearn.PassiveAggressiveRegressor": passive_aggressive,
     }
     portfolios = {"sklearn.SGDClassifier": "SGD", "sklearn.SGDRegressor": "SGD"}
+    mutable_params = (
+        *("alpha", "C", "epsilon", "l1_ratio", "penalty", "eta0", "learning_rate", "power_t"),
+    )
+    epochs = ShuffledEpochs()
     smaller, larger = ("C",), ("alpha",)
-
-    def changing(self, estimator: Any) -> tuple[str, ...] | None:
-        """Return what each step reads."""
-        if "sklearn.BaseSGD" not in class_names(estimator):
-            return None
-        rates = ("eta0", "learning_rate", "power_t")
-        return ("alpha", "C", "epsilon", "l1_ratio", "penalty", *rates)
-
-    def train_epochs(
-        self, state: State, model: Any, X: Any, y: Any, n: int, params: dict[str, Any], ends: bool
-    ) -> bool:
-        """Shuffle the rows again for each epoch: an integer seed would give all the same order."""
-        own = model.random_state
-        if not isinstance(own, Integral):
-            return False
-        if state.generators is None:
-            state.generators = check_random_state(own)
-        model.random_state = state.generators
-        try:
-            call_partial_fit(model, X, y, n, params)
-        finally:
-            model.random_state = own
-        return True

@@ -13,7 +13,8 @@ from sksearch._utils._compat import has_mlp_ended, set_generator_of_mlp, set_rat
 from sksearch.base import State
 from sksearch.space import Outcome
 
-from ._epochs import advance, call_partial_fit
+from ._epoch_training import EpochTraining, call_partial_fit
+from ._epochs import advance
 from ._family import Family
 from ._growth import Growth, counts
 from ._parts import Size, SpaceDict, loguniform
@@ -32,13 +33,10 @@ class EpochsGrowth(Growth):
     is_as_fitted: ClassVar[bool] = False  # ``fit`` with early_stopping ends otherwise
     endless: ClassVar[dict[str, Any]] = {"early_stopping": False}
 
-    def looks(self, high, estimator):
+    def known(self, high, estimator):
         if not hasattr(last_step(estimator), "partial_fit"):  # an MLP with solver="lbfgs"
             return [high]
         return counts(min(FIRST_EPOCHS, high), high, STEP_EPOCHS)
-
-    def known(self, high, estimator):
-        return self.looks(high, estimator)
 
     def train(self, state, rows, count, classes, params):
         advance(state, rows[0], rows[1], count, classes, params)
@@ -111,6 +109,29 @@ def one_fit(state: State, net: Any) -> Iterator[None]:
         state.generators = generator, orders.last
 
 
+class NetEpochs(EpochTraining):
+    """Epochs of a perceptron."""
+
+    def train(
+        self, state: State, model: Any, X: Any, y: Any, n: int, params: dict[str, Any], ends: bool
+    ) -> None:
+        """Train as ``fit`` does: the same mini-batches, the same end, the same bits."""
+        with one_fit(state, model):
+            for _ in range(n):
+                if self.has_ended(model):
+                    break
+                call_partial_fit(model, X, y, 1, params)
+        model.n_iter_ = len(model.loss_curve_)
+
+    def has_ended(self, model: Any) -> bool:
+        """Return whether its loss does not fall any more."""
+        return has_mlp_ended(model)
+
+    def after_change(self, model: Any) -> None:
+        """Tell its optimizer the rate, which it reads only once."""
+        set_rate_of_mlp(model)
+
+
 class MLP(Family):
     """Perceptrons of several layers."""
 
@@ -119,32 +140,7 @@ class MLP(Family):
     spaces = {"sklearn.MLPClassifier": mlp, "sklearn.MLPRegressor": mlp}
     portfolios = dict.fromkeys(spaces, "MLP")
     counts = ("max_iter",)
+    growth = EpochsGrowth
+    mutable_params = ("alpha", "batch_size", "learning_rate_init")  # layers are made once
+    epochs = NetEpochs()
     smaller, larger = ("hidden_layer_sizes", "max_iter"), ("alpha",)
-
-    def changing(self, estimator: Any) -> tuple[str, ...]:
-        """Return what each step reads; layers are made once."""
-        return ("alpha", "batch_size", "learning_rate_init")
-
-    def changed(self, model: Any) -> None:
-        """Tell its optimizer the rate, which it reads only once."""
-        set_rate_of_mlp(model)
-
-    def train_epochs(
-        self, state: State, model: Any, X: Any, y: Any, n: int, params: dict[str, Any], ends: bool
-    ) -> bool:
-        """Train as ``fit`` does: the same mini-batches, the same end, the same bits."""
-        with one_fit(state, model):
-            for _ in range(n):
-                if self.has_ended(model):
-                    break
-                call_partial_fit(model, X, y, 1, params)
-        model.n_iter_ = len(model.loss_curve_)
-        return True
-
-    def has_ended(self, model: Any) -> bool:
-        """Return whether its loss does not fall any more."""
-        return has_mlp_ended(model)
-
-    def growth(self, name: str, own: int | None) -> Growth:
-        """Train epoch by epoch."""
-        return EpochsGrowth(name, own)

@@ -65,9 +65,9 @@ class Size:
     Parameters
     ----------
     n_samples : int or None
-        Count of rows.
+        Number of rows.
     n_features : int or None
-        Count of columns.
+        Number of columns.
     nested : bool
         Whether another estimator trains this one, so that its curve cannot be followed.
 
@@ -84,7 +84,7 @@ class Size:
 
     @property
     def rows(self) -> int:
-        """Count of rows; a thousand if it is not known."""
+        """Number of rows; a thousand if it is not known."""
         return self.n_samples or 1000
 
     def leaf(self, most: int) -> int:
@@ -135,7 +135,7 @@ class Size:
         return loguniform(min(0.3, max(0.02, 0.5 / math.sqrt(p))), 1.0)
 
     def count(self, high: int, own: Any = None) -> Any:
-        """Count of iterations of a booster: found while it is trained, if its curve can be.
+        """Number of iterations of a booster: found while it is trained, if its curve can be.
 
         Parameters
         ----------

@@ -1,15 +1,14 @@
 """Boosting of scikit-learn: HistGradientBoosting, GradientBoosting, AdaBoost."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
 from sksearch._utils._compat import trees_attribute
 
-from ._family import Family, family_of
+from ._family import Family
 from ._growth import Growth
 from ._parts import Size, SpaceDict, log_ints, loguniform, randint, uniform
-from ._pipeline import last_step
 from ._trees import OF_A_TREE
 
 N_ROWS_AUTO_EARLY_STOPPING = 10_000  # with more, HistGradientBoosting's "auto" stops early
@@ -24,23 +23,16 @@ class WarmGrowth(Growth):
 
     leaves_out: ClassVar[bool] = True
 
-    def train(self, state, rows, count, classes, params):
-        """Grow by the trees that are missing."""
-        model = last_step(state.estimator)
-        family_of(model).grow(model, self.name, state.n_steps, count, rows[0], rows[1], params)
-        state.n_steps = count
-
     @contextmanager
-    def at(self, estimator: Any, count: int) -> Iterator[Any]:
+    def truncated(self, model: Any, count: int) -> Iterator[Any]:
         """Hide the later trees."""
-        owner = last_step(estimator)
-        name = trees_attribute(owner)
-        whole = getattr(owner, name)
-        setattr(owner, name, whole[:count])
+        name = trees_attribute(model)
+        whole = getattr(model, name)
+        setattr(model, name, whole[:count])
         try:
-            yield estimator
+            yield model
         finally:
-            setattr(owner, name, whole)
+            setattr(model, name, whole)
 
 
 class HistGrowth(WarmGrowth):
@@ -82,25 +74,21 @@ class HistGradientBoosting(Family):
     }
     portfolios = dict.fromkeys(spaces, "HistGradientBoosting")
     counts = ("max_iter",)
+    growth = HistGrowth
+    mutable_params = (  # what each new tree is made with; bins are made once
+        *("l2_regularization", "learning_rate", "max_depth", "max_features"),
+        *("max_leaf_nodes", "min_samples_leaf"),
+    )
     smaller = ("max_depth", "max_iter", "max_leaf_nodes", "max_bins", "max_features")
     larger = ("min_samples_leaf", "l2_regularization")
 
-    def changing(self, estimator: Any) -> tuple[str, ...]:
-        """Return what each new tree is made with; bins are made once."""
-        return (
-            *("l2_regularization", "learning_rate", "max_depth", "max_features"),
-            *("max_leaf_nodes", "min_samples_leaf"),
-        )
-
-    def goes_on_warm(self, model: Any, name: str, n_rows: int) -> bool:
-        """Unless it stops by itself."""
+    def can_grow(
+        self, model: Any, name: str, names: Collection[str], passed: set[str], n_rows: int
+    ) -> bool:
+        """Whether it may; not if it stops by itself."""
         stops = model.early_stopping
         stops = n_rows > N_ROWS_AUTO_EARLY_STOPPING if stops == "auto" else stops
         return name == "max_iter" and not stops
-
-    def growth(self, name: str, own: int | None) -> Growth:
-        """Go on from look to look."""
-        return HistGrowth(name, own)
 
 
 def gradient_boosting(estimator: Any, size: Size) -> SpaceDict:
@@ -129,16 +117,10 @@ class GradientBoosting(Family):
     }
     portfolios = dict.fromkeys(spaces, "GradientBoosting")
     counts = ("n_estimators",)
+    growth = ClassicGrowth
+    mutable_params = (*OF_A_TREE, "subsample")  # the rate is that of all trees, at prediction
     smaller = ("max_depth", "n_estimators", "max_leaf_nodes", "max_features")
     larger = ("min_samples_leaf", "min_samples_split", "min_impurity_decrease", "ccp_alpha")
-
-    def changing(self, estimator: Any) -> tuple[str, ...]:
-        """Return what each new tree is made with; the rate is that of all trees, at prediction."""
-        return (*OF_A_TREE, "subsample")
-
-    def growth(self, name: str, own: int | None) -> Growth:
-        """Go on from look to look."""
-        return ClassicGrowth(name, own)
 
 
 def ada_boost(estimator: Any, size: Size) -> SpaceDict:

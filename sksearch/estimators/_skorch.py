@@ -21,6 +21,7 @@ from sksearch._utils._seeds import generator_states, set_generator_states
 from sksearch._utils._terminal import warn
 from sksearch.base import State
 
+from ._epoch_training import EpochTraining
 from ._family import Family
 from ._parts import Size, SpaceDict, loguniform
 
@@ -172,7 +173,7 @@ def train_net(
     X, y : array-like
         The training rows.
     n_epochs : int
-        Count of epochs.
+        Number of epochs.
     kwargs : dict
         Further arguments of ``partial_fit``.
     ends : bool
@@ -274,7 +275,7 @@ def check_finite(net: Any) -> None:
 # ---- between rungs
 
 
-def park(net: Any) -> None:
+def before_store(net: Any) -> None:
     """Make a net ready to lie between two rungs.
 
     It leaves the GPU. Its schedules let go of the optimizer, of which a pickle by skorch would
@@ -286,7 +287,7 @@ def park(net: Any) -> None:
 
 
 def wake(net: Any) -> None:
-    """Undo what `park` has done to a net."""
+    """Undo what `before_store` has done to a net."""
     _move(net, vars(net).pop("_device_before", net.device))
     for schedule in _schedules(net):
         schedule.optimizer = net.optimizer_
@@ -355,57 +356,57 @@ def skorch_net(estimator: Any, size: Size) -> SpaceDict:
     }
 
 
-class Skorch(Family):
-    """Nets of skorch."""
+class SkorchEpochs(EpochTraining):
+    """Epochs of a net that are one training."""
 
-    replaced = ()  # its training calls the methods of the net
-    spaces = {"skorch.NeuralNet": skorch_net}
-    lists_params = False
-    smaller, larger = ("n_layers", "n_units"), ("weight_decay", "dropout")
+    replaced = ()  # it calls the methods of the net
 
-    def changing(self, estimator: Any) -> tuple[str, ...]:
-        """Return what the next epoch reads; all else begins its training again."""
-        return ("lr", "batch_size", "optimizer__*")
-
-    def check_epochs(self, model: Any) -> None:
-        """Raise ValueError for a net with a callback that candidates cannot have."""
+    def check(self, model: Any, resource: str, outer: Any = None) -> None:
+        """Raise ValueError for a callback that candidates cannot have, or inside of another."""
+        if outer is not None:
+            raise ValueError(
+                f"resource={resource!r} trains a net of skorch epoch by epoch where it is the "
+                f"estimator or the last step of a Pipeline, and not inside of "
+                f"{type(outer).__name__}: pass the net itself, or resource='n_samples' or 'folds'."
+            )
         check_net(model)
 
     def check_rates(self, model: Any, names: Collection[str], n_rows: int, n_epochs: int) -> None:
         """Raise ValueError for a one-cycle schedule that is shorter than the longest training."""
         check_rates(model, names, n_rows, n_epochs)
 
+    def train(
+        self, state: State, model: Any, X: Any, y: Any, n: int, params: dict[str, Any], ends: bool
+    ) -> None:
+        """Go on as if the training had not been interrupted."""
+        train_net(state, model, X, y, n, params, ends)
+
     def has_ended(self, model: Any) -> bool:
         """Return whether a callback of its own has ended its training."""
         return bool(vars(model).get(STOPPED))
 
-    def check_epochs_inside(self, model: Any, outer: Any, resource: str) -> None:
-        """Raise ValueError: only a net itself goes on where it was."""
-        raise ValueError(
-            f"resource={resource!r} trains a net of skorch epoch by epoch where it is the "
-            f"estimator or the last step of a Pipeline, and not inside of {type(outer).__name__}: "
-            "pass the net itself, or resource='n_samples' or 'folds'."
-        )
-
-    def train_epochs(
-        self, state: State, model: Any, X: Any, y: Any, n: int, params: dict[str, Any], ends: bool
-    ) -> bool:
-        """Go on as if the training had not been interrupted."""
-        train_net(state, model, X, y, n, params, ends)
-        return True
-
-    def check_labels(self, model: Any, labels: Any) -> None:
-        """Raise ValueError for labels that are no numbers of classes."""
-        check_labels(model, labels)
-
     def check_finite(self, model: Any) -> None:
-        """Raise DivergedError if it has weights that are no numbers."""
+        """Raise DivergedError if it has weights that are not finite."""
         check_finite(model)
 
-    def park(self, model: Any) -> None:
+    def before_store(self, model: Any) -> None:
         """Leave the GPU, and have schedules let go of the optimizer."""
-        park(model)
+        before_store(model)
 
     def is_pickled_by_attributes(self, model: Any) -> bool:
         """Whether skorch pickles the module by itself, where no class of a notebook can be."""
         return type(model).__getstate__.__module__.startswith("skorch.")
+
+
+class Skorch(Family):
+    """Nets of skorch."""
+
+    spaces = {"skorch.NeuralNet": skorch_net}
+    lists_params = False
+    mutable_params = ("lr", "batch_size", "optimizer__*")  # all else begins its training again
+    epochs = SkorchEpochs()
+    smaller, larger = ("n_layers", "n_units"), ("weight_decay", "dropout")
+
+    def check_labels(self, model: Any, labels: Any) -> None:
+        """Raise ValueError for labels that are no numbers of classes."""
+        check_labels(model, labels)

@@ -21,6 +21,9 @@ class ThresholdGrowth(Growth):
 
     is_as_fitted: ClassVar[bool] = False  # untuned the threshold is 0.5, and nothing is found
 
+    def __init__(self, name: str, own: int | None) -> None:
+        super().__init__(name, None)  # a threshold of its own is no count
+
     def curve(self, state, rows, high, classes, params, score, allowance=None, least=1):
         """Score at all thresholds; the model predicts once for each set of rows."""
         owner = last_step(state.estimator)
@@ -132,7 +135,4 @@ class Thresholds(Family):
 
     spaces = {"sklearn.FixedThresholdClassifier": fixed_threshold}
     counts = ("threshold",)
-
-    def growth(self, name: str, own: int | None) -> Growth:
-        """Return what looks at all thresholds."""
-        return ThresholdGrowth(name, None)
+    growth = ThresholdGrowth

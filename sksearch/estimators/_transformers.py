@@ -193,8 +193,8 @@ class Transformers(Family):
     }
     smaller, larger = ("n_components", "k", "degree", "n_knots"), ("alpha",)
 
-    def largest(self, model: Any, name: str) -> float:
+    def upper_bound(self, model: Any, name: str) -> float:
         """As many components as features, where that is so."""
         if name == "n_components" and not OF_FEATURES.isdisjoint(class_names(model)):
             return most_components(model)
-        return super().largest(model, name)
+        return super().upper_bound(model, name)

@@ -82,7 +82,4 @@ class Forests(Family):
         for task in ("Classifier", "Regressor")
     }
     smaller, larger = Trees.smaller, Trees.larger
-
-    def changing(self, estimator: Any) -> tuple[str, ...]:
-        """Return what each new tree is made with."""
-        return (*OF_A_TREE, "max_samples")
+    mutable_params = (*OF_A_TREE, "max_samples")

@@ -39,7 +39,7 @@ class XGBoost(Booster):
     title = "XGBoost"
     portfolios = {"xgboost.XGBModel": "XGBoost"}
     counts = ("n_estimators",)
-    own_count = 100
+    default_count = 100
     argument = "xgb_model"
     plain = {
         "booster": ("gbtree",),
@@ -47,7 +47,8 @@ class XGBoost(Booster):
         **dict.fromkeys(("early_stopping_rounds", "callbacks", "updater"), ()),
         "lambdarank_unbiased": (),  # learns from tree to tree where in a list clicks are
     }
-    obeys = (
+    growth = XGBoostGrowth
+    mutable_params = (
         *("learning_rate", "max_depth", "max_leaves", "gamma", "min_child_weight"),
         *("max_delta_step", "subsample", "colsample_bytree", "colsample_bylevel"),
         *("colsample_bynode", "reg_alpha", "reg_lambda"),
@@ -85,16 +86,14 @@ class XGBoost(Booster):
         # Without its params, which would hold where the estimator has None.
         return Booster(model_file=model.get_booster().save_raw("ubj"))
 
-    def growth(self, name: str, own: int | None) -> Growth:
-        """Watch it tree by tree."""
-        return XGBoostGrowth(name, own)
-
 
 class XGBoostForest(XGBoost):
     """Forests of XGBoost: one step, whose trees are side by side."""
 
     classes = ("xgboost.XGBRFClassifier", "xgboost.XGBRFRegressor")
     title = ""  # not named among those whose count is found
+    growth = None
+    portfolios = {}  # those of boosting are shallow
 
     def space(self, estimator: Any, size: Size) -> SpaceDict:
         """Search depth, rows and columns of the trees."""
@@ -105,7 +104,7 @@ class XGBoostForest(XGBoost):
             "subsample": uniform(0.5, 0.5),
         }
 
-    def goes_on(
+    def can_grow(
         self, model: Any, name: str, names: Collection[str], passed: set[str], n_rows: int
     ) -> bool:
         """Never: there is nothing that a later step adds."""

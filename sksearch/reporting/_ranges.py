@@ -142,7 +142,7 @@ def largest_of(table: SearchTable, name: str) -> float:
     owner, leaf = owner_of(table.trained, name)
     if leaf == "n_neighbors" and hasattr(owner, "n_samples_fit_"):
         return owner.n_samples_fit_ // 2  # a fold has fewer rows
-    return family_of(owner).largest(owner, leaf)
+    return family_of(owner).upper_bound(owner, leaf)
 
 
 def around(table: SearchTable, name: str, value: Any) -> list:

@@ -185,8 +185,9 @@ def check_partial_fit(resource: str, estimator: Any, names: Collection[str]) -> 
             f"{type(last).__name__} has none. {WAYS}"
         )
     warn_of_own_fit(last, resource)
-    family_of(last).check_epochs(last)
-    family_of(inner := getattr(last, "estimator", None)).check_epochs_inside(inner, last, resource)
+    family_of(last).epochs.check(last, resource)
+    if (inner := getattr(last, "estimator", None)) is not None:
+        family_of(inner).epochs.check(inner, resource, outer=last)
     searched = f"{path}__early_stopping" if path else "early_stopping"
     if searched not in names:
         refuse_early_stopping(last)

@@ -168,4 +168,4 @@ def _aliases(owner: Any, leaf: str) -> set[str]:
 def _own_count(owner: Any, leaf: str) -> int | None:
     """How many trees an estimator makes whose parameter is not set, None if nobody knows."""
     family = family_of(owner)
-    return family.own_count if leaf in family.counts else None
+    return family.default_count if leaf in family.counts else None

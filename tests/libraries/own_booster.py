@@ -18,35 +18,36 @@ class OwnBooster(RegressorMixin, BaseEstimator):
 
     def fit(self, X, y, begun=None):
         self.steps_ = [] if begun is None else list(begun.steps_)
-        self.start_ = np.mean(y)
+        X, self.start_ = np.float32(X), np.mean(y)  # as trees take it without a check
+        total = self._sum_of_steps(X)
         for _ in range(self.rounds):
             tree = DecisionTreeRegressor(max_depth=self.depth, random_state=len(self.steps_))
-            self.steps_.append((self.rate, tree.fit(X, y - self.predict(X))))
+            self.steps_.append((self.rate, tree.fit(X, y - (self.start_ + total), None, False)))
+            total = total + self.rate * tree.predict(X, False)
         return self
 
+    def _sum_of_steps(self, X):
+        return sum(rate * tree.predict(X, False) for rate, tree in self.steps_)
+
     def predict(self, X):
-        return self.start_ + sum(rate * tree.predict(X) for rate, tree in self.steps_)
+        return self.start_ + self._sum_of_steps(np.float32(X))
 
 
 class OwnGrowth(Growth):
-    def train(self, state, rows, count, classes, params):
-        OwnBoosters().grow(
-            state.estimator, self.name, state.n_steps, count, rows[0], rows[1], params
-        )
-        state.n_steps = count
-
     @contextmanager
-    def at(self, estimator, count):
-        whole = estimator.steps_
-        estimator.steps_ = whole[:count]
-        yield estimator
-        estimator.steps_ = whole
+    def truncated(self, model, count):
+        whole = model.steps_
+        model.steps_ = whole[:count]
+        yield model
+        model.steps_ = whole
 
 
 class OwnBoosters(Family):
     classes = ("tests.OwnBooster",)
     title = "OwnBooster"
     counts = ("rounds",)
+    growth = OwnGrowth
+    mutable_params = ("rate",)
     smaller, larger = ("rounds",), ("rate",)
 
     def space(self, estimator, size):
@@ -55,21 +56,15 @@ class OwnBoosters(Family):
     def first(self, estimator):
         return [{"rate": 0.3, "depth": 2}]
 
-    def changing(self, estimator):
-        return ("rate",)
-
-    def goes_on(self, model, name, names, passed, n_rows):
+    def can_grow(self, model, name, names, passed, n_rows):
         return name == "rounds" and not passed
 
     def grow(self, model, name, done, count, X, y, params):
         model.set_params(rounds=count - done)
         model.fit(X, y, begun=model if done else None).set_params(rounds=count)
 
-    def growth(self, name, own):
-        return OwnGrowth(name, own)
-
-    def largest(self, model, name):
-        return 4 if name == "depth" else super().largest(model, name)
+    def upper_bound(self, model, name):
+        return 4 if name == "depth" else super().upper_bound(model, name)
 
 
 register(OwnBoosters())

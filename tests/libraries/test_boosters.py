@@ -161,7 +161,7 @@ def test_catboost_is_searched_by_the_names_that_its_user_has_set(catboost, names
 def test_trees_of_any_shape_are_seen_at_smaller_counts(catboost, shape):
     model = catboost(grow_policy=shape, iterations=30).fit(X, y)
     whole = model.predict_proba(X)
-    with growth_of(model, "iterations").at(model, 5) as first:
+    with growth_of(model, "iterations").truncated(model, 5) as first:
         np.testing.assert_array_equal(first.predict_proba(X), model.predict_proba(X, ntree_end=5))
         assert first.score(X, y) == (model.predict(X, ntree_end=5) == y).mean()
     np.testing.assert_array_equal(model.predict_proba(X), whole)

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sksearch import PBTSearchCV, SuccessiveHalvingSearchCV
 from sksearch.base import State
-from sksearch.estimators import change, changing_params, register
+from sksearch.estimators import change, mutable_params, register
 from sksearch.estimators._lightgbm import LightGBM
 from sksearch.fitting.run._states import dump_state, load_state
 from sksearch.resources import ParameterResource, as_resource
@@ -461,7 +461,7 @@ OBEYED = [
 def test_new_trees_obey_what_changes_and_old_ones_stay(library, params, name, values):
     before, after = values
     estimator = booster(library, **{**params, name: before})
-    assert changing_params(estimator, [name]) == (name,)
+    assert mutable_params(estimator, [name]) == (name,)
     resource = ParameterResource(count_name(library))
 
     def trained_with(second):
@@ -481,13 +481,13 @@ def test_new_trees_obey_what_changes_and_old_ones_stay(library, params, name, va
 
 @pytest.mark.parametrize("name", ["max_bin", "objective", "boosting_type", "n_estimators"])
 def test_what_new_trees_do_not_obey_does_not_change(name):
-    assert changing_params(booster("lightgbm"), [name]) == ()
+    assert mutable_params(booster("lightgbm"), [name]) == ()
 
 
 def test_a_booster_as_last_step_changes_by_its_name_in_the_pipeline():
     for library in LIBRARIES:
         pipe = make_pipeline(StandardScaler(), booster(library))
         name = f"{pipe.steps[-1][0]}__learning_rate"
-        assert changing_params(pipe, [name, "standardscaler__with_mean"]) == (name,)
+        assert mutable_params(pipe, [name, "standardscaler__with_mean"]) == (name,)
         change(pipe.fit(X, Y), {name: 0.5, "standardscaler__with_mean": True})
         assert pipe[-1].get_params()["learning_rate"] == 0.5

@@ -5,15 +5,18 @@ import pytest
 from scipy.stats import loguniform
 from sklearn.base import clone
 from sklearn.datasets import make_regression
+from sklearn.model_selection import KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from sksearch import HyperbandSearchCV, PBTSearchCV, RandomSearchCV, SearchCV
-from sksearch.estimators import default_space, family_of, first_candidates
+from sksearch.estimators import Growth, default_space, family_of, first_candidates
 from sksearch.fitting.finish._choose import complexity
 from sksearch.reader._read import read
 from sksearch.reporting._ranges import largest_of
 from sksearch.resources import as_resource
 from sksearch.space import Outcome
-from tests.libraries.own_booster import OwnBooster, OwnBoosters
+from tests.libraries.own_booster import OwnBooster, OwnBoosters, OwnGrowth
 
 X, y = make_regression(90, 4, noise=5, random_state=0)
 DEPTHS = {"depth": [1, 2, 3]}
@@ -42,6 +45,58 @@ def test_its_count_is_found_by_training(n_jobs):
     search.fit(X, y)
     assert 1 < search.best_params_["rounds"] <= 60
     np.testing.assert_array_equal(search.predict(X), by_hand(search).predict(X))
+
+
+class Coarse(Growth):
+    """Looks seldom, and has counts of a curve between the looks."""
+
+    def looks(self, high, estimator):
+        return [20, high]
+
+
+class LeavesOut(Growth):
+    leaves_out = True
+
+
+class EachStep(Growth):
+    patience, slack = 1.0, 5
+
+    def known(self, high, estimator):
+        return list(range(1, high + 1))
+
+
+class Forgetful(OwnGrowth):
+    """Its own way to train does not say how far it came."""
+
+    def train(self, state, rows, count, classes, params):
+        model = state.estimator.set_params(rounds=count - state.n_steps)
+        model.fit(*rows, begun=model if state.n_steps else None)
+
+
+@pytest.mark.parametrize("growth", [Growth, Coarse, LeavesOut, EachStep, Forgetful, OwnGrowth])
+def test_a_candidate_has_the_score_of_its_count_whether_or_not_models_can_be_cut(
+    growth, monkeypatch
+):
+    monkeypatch.setattr(OwnBoosters, "growth", growth)
+    space = {"rate": [0.2, 0.3, 0.9], "depth": [1, 3], "rounds": Outcome(45)}
+    search = SearchCV(
+        OwnBooster(rounds=36), space, n_iter=3, cv=KFold(2), resource="folds", random_state=0
+    ).fit(X, y)
+    for row, params in enumerate(search.cv_results_["params"]):
+        for fold, (train, test) in enumerate(KFold(2).split(X)):
+            again = clone(OwnBooster()).set_params(**params).fit(X[train], y[train])
+            told = search.cv_results_[f"split{fold}_test_score"][row]
+            assert np.isnan(told) or told == pytest.approx(again.score(X[test], y[test]))
+    np.testing.assert_array_equal(search.predict(X), by_hand(search).predict(X))
+
+
+def test_its_count_is_found_in_a_pipeline():
+    pipe = make_pipeline(StandardScaler(), OwnBooster())
+    space = {"ownbooster__rate": [0.2], "ownbooster__rounds": Outcome(40)}
+    search = RandomSearchCV(pipe, space, n_iter=1, cv=2, error_score="raise", random_state=0)
+    search.fit(X, y)
+    again = clone(pipe).set_params(**search.best_params_)
+    assert search.best_score_ == pytest.approx(cross_val_score(again, X, y, cv=2).mean())
 
 
 def test_it_goes_on_from_rung_to_rung():

@@ -18,7 +18,7 @@ from sksearch import PBTSearchCV, SuccessiveHalvingSearchCV
 from sksearch._utils._compat import cloudpickle
 from sksearch.base import State
 from sksearch.estimators import family_of, last_step
-from sksearch.estimators._skorch import park, wake
+from sksearch.estimators._skorch import before_store, wake
 from sksearch.fitting.run._states import dump_state, load_state
 from sksearch.resources import EpochsResource, SecondsResource
 
@@ -137,7 +137,7 @@ def by_rungs(net, *rungs, travels=True, data=(X, y)):
     state, spent = State(net), 0
     for amount in rungs:
         state = EpochsResource().train(state, *data, amount, spent, CLASSES, {})
-        park(last_step(state.estimator))
+        before_store(last_step(state.estimator))
         if travels:
             state = load_state(dump_state(state))
             torch.manual_seed(spent)  # what another task leaves behind
@@ -373,7 +373,7 @@ def test_a_training_that_has_stopped_early_stays_ended():
     assert 1 < n < 9
     net = by_rungs(classifier(stops), 1, 2, 6, 9)
     assert len(net.history) == n
-    assert family_of(net).has_ended(net)
+    assert family_of(net).epochs.has_ended(net)
     state = SecondsResource().train(State(classifier(stops)), X, y, 60, 0, CLASSES, {})
     assert len(state.estimator.history) == n, "and the rest of the time is not used up"
     found = search(classifier(stops), n_jobs=2, select="top").fit(X, y)
@@ -497,7 +497,7 @@ def test_a_net_leaves_its_gpu_between_two_rungs(monkeypatch):
     monkeypatch.setattr(nn.Module, "to", lambda self, device: moved.append(str(device)) or self)
     net = by_rungs(classifier(), 1)
     net.device = "cuda:1"
-    park(net)
+    before_store(net)
     assert (net.device, set(moved)) == ("cpu", {"cpu"})
     moved.clear()
     wake(net)

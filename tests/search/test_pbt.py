@@ -24,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sksearch import HyperbandSearchCV, PBTSearchCV, SearchCV, When
 from sksearch.base import State
-from sksearch.estimators import change, changing_params
+from sksearch.estimators import change, mutable_params
 from sksearch.history import Problem, Result
 from sksearch.plotting import ScheduleDisplay
 from sksearch.resources import as_resource
@@ -261,7 +261,7 @@ OBEYED = [
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_training_obeys_what_changes(estimator, resource, name, values):
-    assert changing_params(estimator, [name]) == (name,)
+    assert mutable_params(estimator, [name]) == (name,)
     before, after = values
 
     def trained(second):
@@ -316,7 +316,7 @@ def test_an_mlp_trains_on_with_its_new_rate(solver):
     ], ids=str,
 )  # fmt: skip
 def test_what_may_change_is_known_for_each_estimator(estimator, names, changing):
-    assert changing_params(estimator, names) == changing
+    assert mutable_params(estimator, names) == changing
 
 
 @pytest.mark.parametrize(

@@ -22,12 +22,12 @@ from sksearch._utils._compat import (
 from sksearch._utils._typing import Estimator, Samples, Targets
 from sksearch.base import Labels, Plan, Resource, Rung, Scheduler
 from sksearch.estimators import (
-    changing_params,
     check_resampled,
     family_of,
     growth_of,
     is_searched,
     last_step,
+    mutable_params,
     own_names,
     path_of_last_step,
     ways_to_go_on,
@@ -77,7 +77,7 @@ def check_rates(
     if is_searched(path_of_last_step(estimator), space.names):
         return  # nobody knows which one it will be
     last = last_step(estimator)
-    family_of(last).check_rates(last, own_names(estimator, space.names), n_rows, amount)
+    family_of(last).epochs.check_rates(last, own_names(estimator, space.names), n_rows, amount)
 
 
 def cuts_training(resource: str | Resource | None) -> bool:
@@ -197,9 +197,9 @@ def check_inheritance(
             "'n_estimators' or 'max_iter', for an ensemble with warm_start, or for "
             f"{ways_to_go_on()}."
         )
-    changing = changing_params(estimator, space.changeable_names)
+    changing = mutable_params(estimator, space.changeable_names)
     if not changing:
-        known = changing_params(estimator, estimator.get_params())
+        known = mutable_params(estimator, estimator.get_params())
         ways = f"add one of {', '.join(known)}" if known else "nothing is known that it obeys"
         raise ValueError(
             f"scheduler={scheduler} changes params while a model is trained, and {name} obeys "

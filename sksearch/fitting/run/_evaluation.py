@@ -170,7 +170,7 @@ def train_further(
             )
         Interrupts.heed()  # an MLP of scikit-learn swallows it
         last = last_step(state.estimator)
-        family_of(last).check_finite(last)
+        family_of(last).epochs.check_finite(last)
     return state
 
 
@@ -213,7 +213,7 @@ def load_state(context: Context, task: Task) -> tuple[State, str, list[Stage]]:
 def _save_state(environment: TaskEnvironment, task: Task, output: Output, state: State) -> None:
     """Put the state into the output as it can travel, or say why it cannot be written."""
     last = last_step(state.estimator)
-    family_of(last).park(last)
+    family_of(last).epochs.before_store(last)
     if environment.folder is None and environment.shares_memory:
         output.state = state
         return

@@ -179,7 +179,7 @@ class _StatePickler(Pickler):
         return GLOBAL_GENERATOR if obj is np.random.mtrand._rand else None
 
     def reducer_override(self, obj: object) -> Any:
-        if family_of(obj).is_pickled_by_attributes(obj):
+        if family_of(obj).epochs.is_pickled_by_attributes(obj):
             return object.__new__, (type(obj),), vars(obj), None, None, _set_attributes
         return super().reducer_override(obj)
 

@@ -9,14 +9,13 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import Any
 
+from sksearch.estimators._continuation import set_params
+from sksearch.estimators._family import family_of
+from sksearch.estimators._pipeline import is_searched, last_step, own_names, path_of_last_step
 from sksearch.history import Params
 
-from ._family import family_of
-from ._going_on import set_params
-from ._pipeline import is_searched, last_step, own_names, path_of_last_step
 
-
-def changing_params(estimator: Any, names: Iterable[str]) -> tuple[str, ...]:
+def mutable_params(estimator: Any, names: Iterable[str]) -> tuple[str, ...]:
     """Return which params may change while the last step is trained step by step.
 
     Of an estimator of another library whose family does not say it all own params may: it has to
@@ -50,10 +49,10 @@ def change(estimator: Any, params: Params) -> None:
     """Set params of a fitted estimator for the training that follows."""
     set_params(estimator, params)
     last = last_step(estimator)
-    family_of(last).changed(last)
+    family_of(last).epochs.after_change(last)
 
 
 def _patterns(last: Any) -> Iterable[str]:
-    known = family_of(last).changing(last)
+    known = family_of(last).mutable_params
     foreign = type(last).__module__.partition(".")[0] != "sklearn"
     return known if known is not None else last.get_params(deep=False) if foreign else ()

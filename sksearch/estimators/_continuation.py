@@ -3,12 +3,11 @@
 from collections.abc import Collection
 from typing import Any
 
-from sksearch._utils._overrides import overridden
+from sksearch._utils._overrides import TRAINING, overridden
+from sksearch.estimators._boosters import Booster
+from sksearch.estimators._family import families, family_of, own_methods
+from sksearch.estimators._pipeline import last_step, own_names, params_of_last_step, resamples
 from sksearch.history import Params
-
-from ._boosters import Booster
-from ._family import families, family_of, own_methods
-from ._pipeline import last_step, own_names, params_of_last_step, resamples
 
 
 def can_grow(
@@ -29,7 +28,7 @@ def can_grow(
     name : str
         The parameter that is the count, as in ``set_params``.
     n_rows : int
-        Count of training rows.
+        Number of training rows.
     fit_params : dict
         Further arguments of ``fit`` of the whole estimator.
     names : collection of str, default=()
@@ -44,13 +43,13 @@ def can_grow(
     owner = estimator.get_params().get(path, estimator)
     if owner is not last_step(estimator) or resamples(estimator):
         return False
-    if own_methods(owner, family_of(owner).replaced):
+    if own_methods(owner, TRAINING):
         return False
     own_params = params_of_last_step(estimator, fit_params)
     passed = {each for each, value in own_params.items() if value is not None}
     prefix = f"{path}__" if path else ""
     leaves = {each.removeprefix(prefix) for each in names if each.startswith(prefix)}
-    return family_of(owner).goes_on(owner, leaf, leaves, passed, n_rows)
+    return family_of(owner).can_grow(owner, leaf, leaves, passed, n_rows)
 
 
 def set_params(estimator: Any, params: Params) -> None:
@@ -69,7 +68,7 @@ def ways_to_go_on() -> str:
     """Say for which libraries training goes on, and what has to be set."""
     boosters = [each for each in families() if isinstance(each, Booster) and each.title]
     *first, last = [each.title for each in boosters]
-    needs = [each.going_on for each in boosters if each.going_on]
+    needs = [each.needs for each in boosters if each.needs]
     return f"{', '.join(first)} or {last} of the plain kind, " + "; ".join(
         ["without early stopping, callbacks and eval_set", *needs]
     )

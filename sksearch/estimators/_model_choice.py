@@ -12,12 +12,11 @@ from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 
 from sksearch._utils._compat import routing_enabled
+from sksearch.estimators._default import own_candidate
+from sksearch.estimators._first import filled, first_candidates
+from sksearch.estimators._parts import Size, SpaceDict
+from sksearch.estimators._pipeline import last_step, path_of_last_step
 from sksearch.space import Outcome, Space, When, equal
-
-from ._default import own_candidate
-from ._first import filled, first_candidates
-from ._parts import Size, SpaceDict
-from ._pipeline import last_step, path_of_last_step
 
 WHICH = "model"  # the parameter that names the one that it is
 RESERVED = (WHICH, "models", "named", "self")  # what a list of models has itself

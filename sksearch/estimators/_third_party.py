@@ -10,8 +10,8 @@ from typing import Any
 
 from sklearn.base import is_classifier
 
-from ._family import Family
-from ._parts import Size, SpaceDict, log_ints, loguniform, uniform
+from sksearch.estimators._family import Family
+from sksearch.estimators._parts import Size, SpaceDict, log_ints, loguniform, uniform
 
 
 def ngboost(estimator: Any, size: Size) -> SpaceDict:

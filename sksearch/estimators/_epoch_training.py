@@ -1,0 +1,132 @@
+"""How estimators are trained epoch by epoch, apart from what their family knows of them."""
+
+from collections.abc import Collection
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils.class_weight import compute_class_weight
+
+from sksearch._utils._overrides import TRAINING
+from sksearch.base import State
+
+
+class EpochTraining:
+    """Training by calls of ``partial_fit``, as an estimator without further needs takes them.
+
+    It is the attribute `Family.epochs`. A subclass is for estimators that need more than these
+    calls to become the model that one ``fit`` makes.
+
+    Attributes
+    ----------
+    replaced : tuple of str
+        Methods, or patterns, that `train` stands for. A class that overrides one of them in
+        another package than that of the family's class is trained by its own methods.
+
+    Examples
+    --------
+    >>> from sksearch.estimators import EpochTraining, Family
+    >>> class Rates(EpochTraining):
+    ...     def after_change(self, model):
+    ...         model.optimizer_.rate = model.rate  # which it reads only once
+    >>> class Nets(Family):
+    ...     classes = ("my_package.NetClassifier",)
+    ...     mutable_params = ("rate",)
+    ...     epochs = Rates()
+    """
+
+    replaced: ClassVar[tuple[str, ...]] = TRAINING
+
+    def check(self, model: Any, resource: str, outer: Any = None) -> None:
+        """Raise ValueError if an estimator cannot be trained in this way, before anything is.
+
+        Parameters
+        ----------
+        model : estimator object
+            One of the family.
+        resource : str
+            The resource that the user asked for, for the message.
+        outer : estimator object or None, default=None
+            The estimator that holds it, and whose ``partial_fit`` trains it. None: it is trained
+            itself.
+        """
+
+    def check_rates(self, model: Any, names: Collection[str], n_rows: int, n_epochs: int) -> None:
+        """Raise ValueError for a schedule that ends before the longest training does.
+
+        Parameters
+        ----------
+        model : estimator object
+            One of the family.
+        names : collection of str
+            Its own names of what is searched.
+        n_rows, n_epochs : int
+            Size of the longest training.
+        """
+
+    def train(
+        self, state: State, model: Any, X: Any, y: Any, n: int, params: dict[str, Any], ends: bool
+    ) -> None:
+        """Train for `n` epochs more.
+
+        Parameters
+        ----------
+        state : State
+            The state; ``n_steps`` are the epochs so far.
+        model : estimator object
+            One of the family.
+        X, y : array-like
+            The training rows.
+        n : int
+            Number of epochs.
+        params : dict
+            Further arguments of ``partial_fit``.
+        ends : bool
+            Whether training ends with this call.
+        """
+        call_partial_fit(model, X, y, n, params)
+
+    def has_ended(self, model: Any) -> bool:
+        """Return whether more epochs would change nothing, as ``fit`` would have ended."""
+        return False
+
+    def after_change(self, model: Any) -> None:
+        """Have a fitted estimator train on with params that were just set."""
+
+    def check_finite(self, model: Any) -> None:
+        """Raise DivergedError if a fitted estimator has weights that are not finite."""
+
+    def before_store(self, model: Any) -> None:
+        """Make a fitted estimator ready to lie between two rungs."""
+
+    def is_pickled_by_attributes(self, model: Any) -> bool:
+        """Return whether its own way to be pickled is to be left aside."""
+        return False
+
+
+def call_partial_fit(last: Any, X: Any, y: Any, n_calls: int, kwargs: dict[str, Any]) -> None:
+    """Call ``partial_fit`` that many times."""
+    args = (X,) if y is None else (X, y)
+    settings = _settings(last, y, n_calls)
+    before = {name: getattr(last, name) for name in settings}
+    last.set_params(**settings)
+    try:
+        for _ in range(1 if "max_epochs" in settings else n_calls):
+            last.partial_fit(*args, **kwargs)
+            kwargs.pop("classes", None)
+    finally:
+        last.set_params(**before)
+
+
+def _settings(last: Any, y: Any, n_calls: int) -> dict[str, Any]:
+    """Params that are set during the calls only."""
+    settings: dict[str, Any] = {}
+    params = last.get_params(deep=False)
+    if "max_epochs" in params:  # as skorch: one call is max_epochs epochs
+        settings["max_epochs"] = n_calls
+    weights = params.get("class_weight")
+    if isinstance(weights, str) and weights == "balanced":
+        # partial_fit refuses "balanced", since it does not see all rows of the fold.
+        present = np.unique(y)
+        weights = compute_class_weight("balanced", classes=present, y=y)
+        settings["class_weight"] = dict(zip(present.tolist(), weights.tolist(), strict=True))
+    return settings
