@@ -240,22 +240,23 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
     #: Whether it has the name of scikit-learn's, and so ends as that does.
     _is_namesake: ClassVar[bool] = False
 
+    # Long types are texts: ``help`` shows their names, as editors do, instead of their parts.
     def __init__(
         self,
         estimator: Any,
         param_distributions: dict | list | tuple | None = None,
         *,
-        scoring: Scoring = None,
+        scoring: "Scoring" = None,
         n_jobs: int | None = None,
-        refit: Refit = True,
-        cv: Folding = None,
+        refit: "Refit" = True,
+        cv: "Folding" = None,
         verbose: int = 0,
         pre_dispatch: int | str = "2*n_jobs",
         random_state: Seed = None,
         error_score: float | str = np.nan,
         return_train_score: bool = False,
         objectives: list | tuple | None = None,
-        constraints: Constraints = None,
+        constraints: "Constraints" = None,
         initial_params: dict | list | tuple | Literal["auto"] | None = "auto",
         prior_results: Any = None,
         prior: dict | None = None,

@@ -62,6 +62,11 @@ def inherits_parameters(search: type[T]) -> type[T]:
     search : type
         The same class.
 
+    Raises
+    ------
+    TypeError
+        If the class has no ``__init__`` of its own with ``**params``.
+
     Examples
     --------
     >>> from sksearch import HyperbandSearchCV
@@ -75,8 +80,13 @@ def inherits_parameters(search: type[T]) -> type[T]:
     >>> MySearchCV(SGDClassifier(), note="first", factor=2).get_params()["factor"]
     2
     """
-    init: Any = vars(search)["__init__"]
+    init: Any = vars(search).get("__init__", object)
     own = inspect.signature(init).parameters.values()
+    if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in own):
+        raise TypeError(
+            f"{search.__name__} has no __init__ with **params to replace: write one that passes "
+            "them to super().__init__, or leave the decorator out."
+        )
     base: Any = super(search, search)
     others = inspect.signature(base.__init__).parameters.values()
     known = {parameter.name for parameter in own}

@@ -126,6 +126,12 @@ def test_a_misspelt_parameter_of_a_subclass_is_refused(cls):
         cls(Curve(), SPACE, 20)
 
 
+@pytest.mark.parametrize("body", [{}, {"__init__": lambda self, estimator: None}])
+def test_there_must_be_params_to_replace(body):
+    with pytest.raises(TypeError, match="Wrong has no __init__ with"):
+        inherits_parameters(type("Wrong", (RandomSearchCV,), body))
+
+
 def test_parameters_that_are_handed_on_without_a_name_are_no_parameters():
     """As in scikit-learn; a clone could not pass those that the class fixes."""
     search = Fixed(Curve(), SPACE, random_state=0)
