@@ -234,7 +234,7 @@ class GPHalvingSearchCV(BaseSearch):
         *,
         factor: float = 3,
         n_iterations: int = 8,
-        acquisition: str | Acquisition = "ei_distribution",
+        acquisition: "str | Acquisition" = "ei_distribution",
         transfer: str = "joint",
         n_initial: int | None = None,
         batch_size: int | Literal["auto"] = 1,

@@ -504,7 +504,7 @@ class GPHyperbandSearchCV(BaseSearch):
         *,
         factor: float = 3,
         n_iterations: int = 1,
-        acquisition: str | Acquisition = "ei_distribution",
+        acquisition: "str | Acquisition" = "ei_distribution",
         transfer: str = "rung",
         n_initial: int | None = None,
         batch_size: int | Literal["auto"] = 1,

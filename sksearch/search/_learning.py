@@ -192,7 +192,7 @@ class GPBayesSearchCV(BaseSearch):
         param_distributions: dict | list | tuple | None = None,
         *,
         n_iter: int = 50,
-        acquisition: str | Acquisition = "log_ei",
+        acquisition: "str | Acquisition" = "log_ei",
         n_initial: int | None = None,
         batch_size: int | Literal["auto"] = 1,
         scoring: "Scoring" = None,
