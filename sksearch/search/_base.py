@@ -195,7 +195,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
     >>> from sksearch.samplers import RandomSampler
     >>> from sksearch.schedulers import FullFidelity
     >>> from sksearch.search import BaseSearch
-    ... class MySearchCV(BaseSearch):
+    >>> class MySearchCV(BaseSearch):
     ...     def _compose(self, space, rng):
     ...         return RandomSampler(), FullFidelity(2)
     >>> X, y = load_iris(return_X_y=True)
