@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 import sys
 from importlib.util import find_spec
 from subprocess import run
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import sksearch
 from sksearch._utils import _typing
 from tests.test_docs import ROOT, public_objects
 
@@ -63,9 +65,26 @@ def test_the_package_says_that_it_is_typed():
 @pytest.mark.whole
 @pytest.mark.skipif(find_spec("mypy") is None, reason="needs mypy")
 def test_a_type_checker_knows_the_parameters_of_searches(tmp_path):
-    command = [sys.executable, "-m", "mypy", "--cache-dir", tmp_path, "tests/typing_example.py"]
+    files = ("tests/typing_example.py", "tests/typing_scripts.py")
+    options = ("--strict", "--follow-imports=silent", "--cache-dir", tmp_path)
+    command = [sys.executable, "-m", "mypy", *options, *files]
     done = run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.few(1)
+@pytest.mark.parametrize("search", ["SearchCV", "GridSearchCV", "DEHBSearchCV"])
+def test_an_editor_shows_the_written_signature_and_the_whole_text(search):
+    """By jedi, which reads the source and runs nothing, as pyright and others do."""
+    jedi = pytest.importorskip("jedi")
+    cls = getattr(sksearch, search)
+    script = jedi.Script(f"from sksearch import {search}\n{search}(", project=jedi.Project(ROOT))
+    (found,) = script.get_signatures()
+    parameters = inspect.signature(cls).parameters
+    assert [each.name for each in found.params] == [*parameters]
+    assert "timeout: float | None=None" in found.to_string()
+    assert not re.search(r"Annotated|field\(|\*\*\w|\*args", found.to_string())
+    assert inspect.getdoc(cls) in found.docstring()
 
 
 # ---- the rooms of a fit, and what hands something to it

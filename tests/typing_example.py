@@ -5,7 +5,7 @@ does not need.
 """
 
 from pathlib import Path
-from typing import assert_type
+from typing import Any, assert_type
 
 import numpy as np
 from scipy.stats import loguniform
@@ -101,7 +101,7 @@ def a_fit(X: np.ndarray, y: np.ndarray) -> None:
 class Cycle(Sampler):
     """A sampler of a user's own."""
 
-    def ask(self, history: History, start: Start, rng: np.random.Generator) -> dict:
+    def ask(self, history: History, start: Start, rng: np.random.Generator) -> dict[str, Any]:
         return history.problem.space.candidate(len(history.trials))
 
 

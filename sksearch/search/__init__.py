@@ -25,25 +25,18 @@ if TYPE_CHECKING:
     from sksearch.search._incremental import IncrementalEvaluationSearchCV
     from sksearch.search._learning import ForestBayesSearchCV, GPBayesSearchCV, TPESearchCV
     from sksearch.search._namesakes import GridSearchCV, RandomizedSearchCV
-    from sksearch.search._parameters import (
-        Count,
-        HalvingParameters,
-        ModelParameters,
-        PopulationParameters,
-        ResourceParameters,
-        documented,
-    )
+    from sksearch.search._parts import COUNT, inherits_parameters
     from sksearch.search._pbt import PBTSearchCV
     from sksearch.search._tune import tune
 else:
     __getattr__, __dir__ = on_demand(__name__)
 
 __all__ = [
+    "COUNT",
     "ASHASearchCV",
     "BOHBSearchCV",
     "BaseSearch",
     "CMAESSearchCV",
-    "Count",
     "DEHBSearchCV",
     "DESearchCV",
     "FabolasSearchCV",
@@ -54,25 +47,21 @@ __all__ = [
     "GeneticSearchCV",
     "GridSearchCV",
     "HalvingGridSearchCV",
-    "HalvingParameters",
     "HalvingRandomSearchCV",
     "HyperbandSearchCV",
     "HypergradientSearchCV",
     "IncrementalEvaluationSearchCV",
-    "ModelParameters",
     "PASHASearchCV",
     "PBTSearchCV",
     "PSOSearchCV",
-    "PopulationParameters",
     "QuasiRandomSearchCV",
     "RandomSearchCV",
     "RandomizedSearchCV",
-    "ResourceParameters",
     "SearchCV",
     "SuccessiveHalvingSearchCV",
     "TPEHalvingSearchCV",
     "TPESearchCV",
-    "documented",
     "earlier_results",
+    "inherits_parameters",
     "tune",
 ]

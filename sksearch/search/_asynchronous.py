@@ -1,44 +1,179 @@
 """Searches that never wait for a rung to end."""
 
-from dataclasses import dataclass
-from typing import Literal
+import os
+from typing import Any, Literal
 
 import numpy as np
 
-from sksearch.base import Sampler, Scheduler
+from sksearch._utils._compat import StrOptions
+from sksearch._utils._typing import Folding, Scoring, Seed
+from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import ASHA, PASHA
 from sksearch.search._base import BaseSearch
-from sksearch.search._parameters import Count, HalvingParameters, documented
+from sksearch.search._parts import COUNT, HALVING, Constraints, Refit
 from sksearch.space import Space
 
 
-@documented
-@dataclass(kw_only=True, eq=False, repr=False)
-class ASHASearchCV(HalvingParameters, BaseSearch):
+class ASHASearchCV(BaseSearch):
     """Asynchronous successive halving: a free worker never waits for a rung to end.
 
-    It promotes a candidate that is among the best ``1 / factor`` of its rung so far, and starts a
-    new one if there is none. With many workers, or trainings that take unlike long, all of them
-    are always busy; but which candidates are promoted depends on which results came first.
+    A free worker promotes a candidate that is among the best ``1 / factor`` of its rung so far, or
+    starts a new one. All workers are always busy, even if there are many of them or if fits vary
+    in duration, but the promoted candidates depend on the order of the results.
 
     Parameters
     ----------
-    {head}
+    estimator : estimator object, or list of estimators or of pairs (str, estimator)
+        Estimator to tune: anything with scikit-learn's interface, Pipelines included, or a list of
+        models of which the best is chosen and tuned.
+    param_distributions : dict, list of dict or None, default=None
+        Lists or distributions by parameter name, as for `RandomizedSearchCV`, or a list of such
+        dicts. None: the default space of the estimator.
     n_candidates : int or None, default=None
-        Count of candidates at the lowest rung. None: ``factor ** (n_rungs - 1)``.
+        Number of candidates at the lowest rung. None: ``factor ** (n_rungs - 1)``.
     factor : float, default=3
         One candidate in `factor` is promoted, and rungs are `factor` times apart (eta in [1]_).
     variant : {"promotion", "stopping"}, default="promotion"
         "stopping" decides once, when a candidate reaches a rung, and keeps no fitted model for
         later.
-    {resources}
-    {common}
+    resource : str or Resource, default="n_samples"
+        Resource to increase step by step: "epochs", "n_samples", "folds", "seconds" or the name of
+        an integer parameter.
+    min_resources : int or "auto", default="auto"
+        Smallest amount of the resource. "auto": 1, or for rows four of each class and at least
+        1/81 of all.
+    max_resources : int or "auto", default="auto"
+        Largest amount of the resource. "auto": 81 epochs, the estimator's own value of a
+        parameter, all rows or all folds.
+    select : {"auto", "best", "top"}, default="auto"
+        Candidates that may win: all of them ("best"), or only those with the largest resource
+        ("top").
+    audit : float, default=0.0
+        Share of the candidates stopped early that are trained up to the last rung at the end, to
+        measure the loss.
+    scoring : str, callable, list, tuple, dict or None, default=None
+        Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
+        method.
+    n_jobs : int or None, default=None
+        Number of jobs (fits of candidates and folds) to run in parallel on the active joblib
+        backend.
+    refit : bool, str, callable, Bound or dict, default=True
+        Whether to fit the best candidate on all rows, and the metric or rule that selects it.
+    cv : int, cross-validation generator, iterable or None, default=None
+        Cross-validation splitting strategy, as in scikit-learn's searches. None: 5 folds.
+    verbose : int, default=0
+        Verbosity: 0 is silent, 1 shows a status line, 2 adds a line for each rung, 3 and more
+        print a line for each fit.
+    pre_dispatch : int or str, default="2*n_jobs"
+        Number of jobs handed to the workers in advance.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the candidates, of the row subsets and, during each fit, of the global generators.
+    error_score : "raise" or numeric, default=np.nan
+        Score of a failed fit in `cv_results_`. "raise" raises the error at once.
+    return_train_score : bool, default=False
+        If True, `cv_results_` contains training scores.
+    objectives : list of str or None, default=None
+        Objectives of a multi-objective search, two or more: metrics of `scoring`, "fit_time",
+        "predict_time" or "model_size".
+    constraints : callable, Bound, list of them or None, default=None
+        Constraints of a candidate: a function ``f(params) -> bool``, checked before any fit, or a
+        `Bound` on a measured value.
+    initial_params : dict, list of dict, "auto" or None, default="auto"
+        Candidates to evaluate first. "auto": the untuned estimator and known good values if no
+        space is given.
+    prior_results : object, list of objects or None, default=None
+        Results of earlier searches to learn from: fitted searches, their `cv_results_`, a
+        `checkpoint_dir` or Optuna studies.
+    prior : dict or None, default=None
+        Belief about good values by parameter name: a distribution of a number, or a dict of
+        weights of the choices in a list.
+    timeout : float or None, default=None
+        Time limit in seconds, including the refit, whose duration is estimated from the fits on
+        the folds.
+    overtime : float or None, default=None
+        Seconds after `timeout` at which candidates still running are stopped. None: the search
+        waits for them.
+    target_score : float or None, default=None
+        Stop when a candidate reaches this score.
+    patience : int or None, default=None
+        Stop after this number of consecutive candidates at full resource without an improvement.
+    stop : "converged" or None, default=None
+        "converged": stop when doubling the time would probably gain less than the cross-validation
+        noise.
+    candidate_timeout : float or None, default=None
+        Time limit in seconds for fitting and scoring a candidate on one fold, from one rung to the
+        next.
+    memory_limit : int or None, default=None
+        Maximum number of bytes that a candidate may allocate on one fold, in addition to the data.
+        Linux only.
+    max_retries : int, default=1
+        Number of times a fit is repeated if its worker process dies, before it fails with the
+        status "crash".
+    devices : list of (int or str) or None, default=None
+        CUDA devices to distribute over the worker processes, by number or UUID. None: all visible
+        devices.
+    checkpoint_dir : str, path-like or None, default=None
+        Directory in which the search stores its progress. If the search is interrupted, the same
+        `fit` resumes from there.
+    ensemble : bool or int, default=False
+        Whether `best_estimator_` averages the best candidates, or the maximum number of candidates
+        to average.
 
     Attributes
     ----------
-    {attributes}
-    {fidelity_attributes}
+    cv_results_ : dict of numpy arrays
+        Results of all candidates, as in scikit-learn's searches.
+    best_estimator_ : estimator object
+        Best candidate fitted on all rows, or an average with `ensemble`. Not available if
+        ``refit=False``.
+    best_score_ : float
+        Mean cross-validated score of the best candidate. Not available if `refit` is a callable.
+    best_params_ : dict
+        Parameters of the best candidate.
+    best_index_ : int
+        Row of the best candidate in `cv_results_`.
+    scorer_ : callable or dict
+        Scorer, or a dict of scorers for several metrics.
+    n_splits_ : int
+        Number of folds.
+    ensemble_ : sksearch.reporting.Ensemble
+        Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
+    refit_time_ : float
+        Seconds for the refit, including the other candidates of an ensemble.
+    multimetric_ : bool
+        Whether there are several metrics.
+    statuses_, errors_ : list of str
+        Status of each row ("ok", "error", "nan", "timeout", "memory" or "crash"), and the first
+        line of its error.
+    history_ : History
+        Every trial, with the status, error and cost of each result.
+    pareto_ : sksearch.reporting.ParetoFront
+        Pareto front, if there are several `objectives`.
+    metric_ : str
+        Metric of `best_score_`, if there are several `objectives`.
+    plan_ : SearchPlan
+        Plan of the search, made before any fit.
+    progress_ : Progress
+        Progress of the search, which another thread may read while `fit` runs.
+    interrupted_ : bool
+        Whether Ctrl-C, SIGTERM or an error ended the search. Results known by then are kept.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, if the best estimator is a classifier.
+    n_features_in_ : int
+        Number of features, if the best estimator has this attribute.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the best estimator has this attribute.
+    audited_ : list of int
+        Trials stopped early and then trained up to the last rung, if `audit` is not 0.
+    best_n_resources_ : int
+        Amount of the resource of the best candidate, also for the fit on all rows.
+    min_resources_, max_resources_ : int
+        Smallest and largest amount of the resource.
+    n_resources_, n_candidates_ : list of int
+        Amount of the resource and number of candidates of each planned rung, bracket by bracket.
+    n_iterations_ : int
+        Number of planned rungs.
 
     See Also
     --------
@@ -47,8 +182,8 @@ class ASHASearchCV(HalvingParameters, BaseSearch):
 
     Notes
     -----
-    With one worker runs repeat exactly. The plan is the least that is done: a candidate that was
-    promoted early may fall behind later.
+    Runs with one worker repeat exactly. The plan is a lower bound, because a candidate promoted
+    early may fall behind later.
 
     References
     ----------
@@ -71,46 +206,231 @@ class ASHASearchCV(HalvingParameters, BaseSearch):
     [1, 3, 9]
     """
 
-    n_candidates: Count | None = None
-    variant: Literal["promotion", "stopping"] = "promotion"
+    _parameter_constraints = (
+        BaseSearch._parameter_constraints
+        | HALVING
+        | {"n_candidates": [COUNT, None], "variant": [StrOptions({"promotion", "stopping"})]}
+    )
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_distributions: dict | list | tuple | None = None,
+        *,
+        n_candidates: int | None = None,
+        factor: float = 3,
+        variant: Literal["promotion", "stopping"] = "promotion",
+        resource: str | Resource = "n_samples",
+        min_resources: int | Literal["auto"] = "auto",
+        max_resources: int | Literal["auto"] = "auto",
+        select: Literal["auto", "best", "top"] = "auto",
+        audit: float = 0.0,
+        scoring: "Scoring" = None,
+        n_jobs: int | None = None,
+        refit: "Refit" = True,
+        cv: "Folding" = None,
+        verbose: int = 0,
+        pre_dispatch: int | str = "2*n_jobs",
+        random_state: Seed = None,
+        error_score: float | str = np.nan,
+        return_train_score: bool = False,
+        objectives: list | tuple | None = None,
+        constraints: "Constraints" = None,
+        initial_params: dict | list | tuple | Literal["auto"] | None = "auto",
+        prior_results: Any = None,
+        prior: dict | None = None,
+        timeout: float | None = None,
+        overtime: float | None = None,
+        target_score: float | None = None,
+        patience: int | None = None,
+        stop: Literal["converged"] | None = None,
+        candidate_timeout: float | None = None,
+        memory_limit: int | None = None,
+        max_retries: int = 1,
+        devices: list | tuple | None = None,
+        checkpoint_dir: str | os.PathLike | None = None,
+        ensemble: bool | int = False,
+    ) -> None:
+        super().__init__(**self._shared(locals()))
+        self.n_candidates = n_candidates
+        self.factor = factor
+        self.variant = variant
+        self.resource = resource
+        self.min_resources = min_resources
+        self.max_resources = max_resources
+        self.select = select
+        self.audit = audit
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return RandomSampler(), ASHA(self.n_candidates, self.factor, self.variant)
 
 
-@documented
-@dataclass(kw_only=True, eq=False, repr=False)
-class PASHASearchCV(HalvingParameters, BaseSearch):
-    """Progressive asynchronous halving: nobody is trained longer than ranks go on changing.
+class PASHASearchCV(BaseSearch):
+    """Progressive asynchronous halving: the largest resource grows only while ranks change.
 
-    Asynchronous successive halving whose candidates are promoted to the second rung only, and to
-    each further one only after the ranking there was not that of the rung below, by more than
-    noise can explain. In the end the best candidate alone is brought up to `max_resources`.
+    Candidates are promoted to the second rung only. A further rung opens when the rankings of the
+    two highest rungs differ by more than noise can explain. At the end only the best candidate is
+    trained up to `max_resources`.
 
     Parameters
     ----------
-    {head}
+    estimator : estimator object, or list of estimators or of pairs (str, estimator)
+        Estimator to tune: anything with scikit-learn's interface, Pipelines included, or a list of
+        models of which the best is chosen and tuned.
+    param_distributions : dict, list of dict or None, default=None
+        Lists or distributions by parameter name, as for `RandomizedSearchCV`, or a list of such
+        dicts. None: the default space of the estimator.
     n_candidates : int or None, default=None
-        Count of candidates at the lowest rung. None: ``factor ** (n_rungs - 1)``.
+        Number of candidates at the lowest rung. None: ``factor ** (n_rungs - 1)``.
     factor : float, default=3
         One candidate in `factor` is promoted, and rungs are `factor` times apart (eta in [1]_).
-    {resources}
-    {common}
+    resource : str or Resource, default="n_samples"
+        Resource to increase step by step: "epochs", "n_samples", "folds", "seconds" or the name of
+        an integer parameter.
+    min_resources : int or "auto", default="auto"
+        Smallest amount of the resource. "auto": 1, or for rows four of each class and at least
+        1/81 of all.
+    max_resources : int or "auto", default="auto"
+        Largest amount of the resource. "auto": 81 epochs, the estimator's own value of a
+        parameter, all rows or all folds.
+    select : {"auto", "best", "top"}, default="auto"
+        Candidates that may win: all of them ("best"), or only those with the largest resource
+        ("top").
+    audit : float, default=0.0
+        Share of the candidates stopped early that are trained up to the last rung at the end, to
+        measure the loss.
+    scoring : str, callable, list, tuple, dict or None, default=None
+        Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
+        method.
+    n_jobs : int or None, default=None
+        Number of jobs (fits of candidates and folds) to run in parallel on the active joblib
+        backend.
+    refit : bool, str, callable, Bound or dict, default=True
+        Whether to fit the best candidate on all rows, and the metric or rule that selects it.
+    cv : int, cross-validation generator, iterable or None, default=None
+        Cross-validation splitting strategy, as in scikit-learn's searches. None: 5 folds.
+    verbose : int, default=0
+        Verbosity: 0 is silent, 1 shows a status line, 2 adds a line for each rung, 3 and more
+        print a line for each fit.
+    pre_dispatch : int or str, default="2*n_jobs"
+        Number of jobs handed to the workers in advance.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the candidates, of the row subsets and, during each fit, of the global generators.
+    error_score : "raise" or numeric, default=np.nan
+        Score of a failed fit in `cv_results_`. "raise" raises the error at once.
+    return_train_score : bool, default=False
+        If True, `cv_results_` contains training scores.
+    objectives : list of str or None, default=None
+        Objectives of a multi-objective search, two or more: metrics of `scoring`, "fit_time",
+        "predict_time" or "model_size".
+    constraints : callable, Bound, list of them or None, default=None
+        Constraints of a candidate: a function ``f(params) -> bool``, checked before any fit, or a
+        `Bound` on a measured value.
+    initial_params : dict, list of dict, "auto" or None, default="auto"
+        Candidates to evaluate first. "auto": the untuned estimator and known good values if no
+        space is given.
+    prior_results : object, list of objects or None, default=None
+        Results of earlier searches to learn from: fitted searches, their `cv_results_`, a
+        `checkpoint_dir` or Optuna studies.
+    prior : dict or None, default=None
+        Belief about good values by parameter name: a distribution of a number, or a dict of
+        weights of the choices in a list.
+    timeout : float or None, default=None
+        Time limit in seconds, including the refit, whose duration is estimated from the fits on
+        the folds.
+    overtime : float or None, default=None
+        Seconds after `timeout` at which candidates still running are stopped. None: the search
+        waits for them.
+    target_score : float or None, default=None
+        Stop when a candidate reaches this score.
+    patience : int or None, default=None
+        Stop after this number of consecutive candidates at full resource without an improvement.
+    stop : "converged" or None, default=None
+        "converged": stop when doubling the time would probably gain less than the cross-validation
+        noise.
+    candidate_timeout : float or None, default=None
+        Time limit in seconds for fitting and scoring a candidate on one fold, from one rung to the
+        next.
+    memory_limit : int or None, default=None
+        Maximum number of bytes that a candidate may allocate on one fold, in addition to the data.
+        Linux only.
+    max_retries : int, default=1
+        Number of times a fit is repeated if its worker process dies, before it fails with the
+        status "crash".
+    devices : list of (int or str) or None, default=None
+        CUDA devices to distribute over the worker processes, by number or UUID. None: all visible
+        devices.
+    checkpoint_dir : str, path-like or None, default=None
+        Directory in which the search stores its progress. If the search is interrupted, the same
+        `fit` resumes from there.
+    ensemble : bool or int, default=False
+        Whether `best_estimator_` averages the best candidates, or the maximum number of candidates
+        to average.
 
     Attributes
     ----------
-    {attributes}
-    {fidelity_attributes}
+    cv_results_ : dict of numpy arrays
+        Results of all candidates, as in scikit-learn's searches.
+    best_estimator_ : estimator object
+        Best candidate fitted on all rows, or an average with `ensemble`. Not available if
+        ``refit=False``.
+    best_score_ : float
+        Mean cross-validated score of the best candidate. Not available if `refit` is a callable.
+    best_params_ : dict
+        Parameters of the best candidate.
+    best_index_ : int
+        Row of the best candidate in `cv_results_`.
+    scorer_ : callable or dict
+        Scorer, or a dict of scorers for several metrics.
+    n_splits_ : int
+        Number of folds.
+    ensemble_ : sksearch.reporting.Ensemble
+        Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
+    refit_time_ : float
+        Seconds for the refit, including the other candidates of an ensemble.
+    multimetric_ : bool
+        Whether there are several metrics.
+    statuses_, errors_ : list of str
+        Status of each row ("ok", "error", "nan", "timeout", "memory" or "crash"), and the first
+        line of its error.
+    history_ : History
+        Every trial, with the status, error and cost of each result.
+    pareto_ : sksearch.reporting.ParetoFront
+        Pareto front, if there are several `objectives`.
+    metric_ : str
+        Metric of `best_score_`, if there are several `objectives`.
+    plan_ : SearchPlan
+        Plan of the search, made before any fit.
+    progress_ : Progress
+        Progress of the search, which another thread may read while `fit` runs.
+    interrupted_ : bool
+        Whether Ctrl-C, SIGTERM or an error ended the search. Results known by then are kept.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, if the best estimator is a classifier.
+    n_features_in_ : int
+        Number of features, if the best estimator has this attribute.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the best estimator has this attribute.
+    audited_ : list of int
+        Trials stopped early and then trained up to the last rung, if `audit` is not 0.
+    best_n_resources_ : int
+        Amount of the resource of the best candidate, also for the fit on all rows.
+    min_resources_, max_resources_ : int
+        Smallest and largest amount of the resource.
+    n_resources_, n_candidates_ : list of int
+        Amount of the resource and number of candidates of each planned rung, bracket by bracket.
+    n_iterations_ : int
+        Number of planned rungs.
 
     See Also
     --------
     ASHASearchCV : All rungs are open from the beginning.
-    schedulers.PASHA : How rankings are compared, and where this departs from [1]_.
+    schedulers.PASHA : Comparison of rankings, and differences from [1]_.
 
     Notes
     -----
-    With one worker runs repeat exactly. The plan is that of `ASHASearchCV`: what is done if
-    ranks change up to the end. Where they do not, less is done.
+    Runs with one worker repeat exactly. The plan, which equals the plan of `ASHASearchCV`, holds
+    if ranks change until the end. Otherwise less is spent.
 
     References
     ----------
@@ -133,7 +453,56 @@ class PASHASearchCV(HalvingParameters, BaseSearch):
     27
     """
 
-    n_candidates: Count | None = None
+    _parameter_constraints = (
+        BaseSearch._parameter_constraints | HALVING | {"n_candidates": [COUNT, None]}
+    )
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_distributions: dict | list | tuple | None = None,
+        *,
+        n_candidates: int | None = None,
+        factor: float = 3,
+        resource: str | Resource = "n_samples",
+        min_resources: int | Literal["auto"] = "auto",
+        max_resources: int | Literal["auto"] = "auto",
+        select: Literal["auto", "best", "top"] = "auto",
+        audit: float = 0.0,
+        scoring: "Scoring" = None,
+        n_jobs: int | None = None,
+        refit: "Refit" = True,
+        cv: "Folding" = None,
+        verbose: int = 0,
+        pre_dispatch: int | str = "2*n_jobs",
+        random_state: Seed = None,
+        error_score: float | str = np.nan,
+        return_train_score: bool = False,
+        objectives: list | tuple | None = None,
+        constraints: "Constraints" = None,
+        initial_params: dict | list | tuple | Literal["auto"] | None = "auto",
+        prior_results: Any = None,
+        prior: dict | None = None,
+        timeout: float | None = None,
+        overtime: float | None = None,
+        target_score: float | None = None,
+        patience: int | None = None,
+        stop: Literal["converged"] | None = None,
+        candidate_timeout: float | None = None,
+        memory_limit: int | None = None,
+        max_retries: int = 1,
+        devices: list | tuple | None = None,
+        checkpoint_dir: str | os.PathLike | None = None,
+        ensemble: bool | int = False,
+    ) -> None:
+        super().__init__(**self._shared(locals()))
+        self.n_candidates = n_candidates
+        self.factor = factor
+        self.resource = resource
+        self.min_resources = min_resources
+        self.max_resources = max_resources
+        self.select = select
+        self.audit = audit
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return RandomSampler(), PASHA(self.n_candidates, self.factor)

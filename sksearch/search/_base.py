@@ -5,12 +5,13 @@ number of folds, so ``fit`` is ours; prediction, delegation, tags and routing ar
 """
 
 import copy
+import inspect
 import os
 from abc import abstractmethod
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from numbers import Integral, Real
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,9 +19,9 @@ from sklearn.model_selection import RandomizedSearchCV
 from sklearn.utils import check_random_state
 
 from sksearch._utils._clock import now
-from sksearch._utils._compat import BaseSearchCV, Interval, fit_context
+from sksearch._utils._compat import BaseSearchCV, Interval, StrOptions, fit_context
 from sksearch._utils._terminal import plain_errors, say
-from sksearch._utils._typing import Samples, Targets
+from sksearch._utils._typing import Folding, Samples, Scoring, Seed, Targets
 from sksearch.base import Sampler, Scheduler
 from sksearch.checkpoint import recorder_of
 from sksearch.estimators import OneOf, model_of
@@ -49,38 +50,143 @@ from sksearch.progress import Progress, Watch
 from sksearch.reader._values import metric_that_counts
 from sksearch.reporting._after import AfterSearch
 from sksearch.reporting._autolog import autologged
-from sksearch.search._parameters import Count, FieldConstraints, Score, Seconds, documented
-from sksearch.search._parts import CanFit
+from sksearch.search._parts import COUNT, SECONDS, CanFit, Constraints, Refit
 from sksearch.search._winner import WinnerChoice
 from sksearch.space import Space, with_frozen_laws
 
 
-@documented
-@dataclass(kw_only=True, eq=False, repr=False)
 class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
-    """What all searches share; a subclass names its sampler and its scheduler in ``_compose``.
-
-    Subclasses are dataclasses: a parameter is a field, and its annotation says what it may be.
+    """Base class of all searches; a subclass names its sampler and scheduler in ``_compose``.
 
     Parameters
     ----------
-    {head}
-    {common}
+    estimator : estimator object, or list of estimators or of pairs (str, estimator)
+        Estimator to tune: anything with scikit-learn's interface, Pipelines included, or a list of
+        models of which the best is chosen and tuned.
+    param_distributions : dict, list of dict or None, default=None
+        Lists or distributions by parameter name, as for `RandomizedSearchCV`, or a list of such
+        dicts. None: the default space of the estimator.
+    scoring : str, callable, list, tuple, dict or None, default=None
+        Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
+        method.
+    n_jobs : int or None, default=None
+        Number of jobs (fits of candidates and folds) to run in parallel on the active joblib
+        backend.
+    refit : bool, str, callable, Bound or dict, default=True
+        Whether to fit the best candidate on all rows, and the metric or rule that selects it.
+    cv : int, cross-validation generator, iterable or None, default=None
+        Cross-validation splitting strategy, as in scikit-learn's searches. None: 5 folds.
+    verbose : int, default=0
+        Verbosity: 0 is silent, 1 shows a status line, 2 adds a line for each rung, 3 and more
+        print a line for each fit.
+    pre_dispatch : int or str, default="2*n_jobs"
+        Number of jobs handed to the workers in advance.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the candidates, of the row subsets and, during each fit, of the global generators.
+    error_score : "raise" or numeric, default=np.nan
+        Score of a failed fit in `cv_results_`. "raise" raises the error at once.
+    return_train_score : bool, default=False
+        If True, `cv_results_` contains training scores.
+    objectives : list of str or None, default=None
+        Objectives of a multi-objective search, two or more: metrics of `scoring`, "fit_time",
+        "predict_time" or "model_size".
+    constraints : callable, Bound, list of them or None, default=None
+        Constraints of a candidate: a function ``f(params) -> bool``, checked before any fit, or a
+        `Bound` on a measured value.
+    initial_params : dict, list of dict, "auto" or None, default="auto"
+        Candidates to evaluate first. "auto": the untuned estimator and known good values if no
+        space is given.
+    prior_results : object, list of objects or None, default=None
+        Results of earlier searches to learn from: fitted searches, their `cv_results_`, a
+        `checkpoint_dir` or Optuna studies.
+    prior : dict or None, default=None
+        Belief about good values by parameter name: a distribution of a number, or a dict of
+        weights of the choices in a list.
+    timeout : float or None, default=None
+        Time limit in seconds, including the refit, whose duration is estimated from the fits on
+        the folds.
+    overtime : float or None, default=None
+        Seconds after `timeout` at which candidates still running are stopped. None: the search
+        waits for them.
+    target_score : float or None, default=None
+        Stop when a candidate reaches this score.
+    patience : int or None, default=None
+        Stop after this number of consecutive candidates at full resource without an improvement.
+    stop : "converged" or None, default=None
+        "converged": stop when doubling the time would probably gain less than the cross-validation
+        noise.
+    candidate_timeout : float or None, default=None
+        Time limit in seconds for fitting and scoring a candidate on one fold, from one rung to the
+        next.
+    memory_limit : int or None, default=None
+        Maximum number of bytes that a candidate may allocate on one fold, in addition to the data.
+        Linux only.
+    max_retries : int, default=1
+        Number of times a fit is repeated if its worker process dies, before it fails with the
+        status "crash".
+    devices : list of (int or str) or None, default=None
+        CUDA devices to distribute over the worker processes, by number or UUID. None: all visible
+        devices.
+    checkpoint_dir : str, path-like or None, default=None
+        Directory in which the search stores its progress. If the search is interrupted, the same
+        `fit` resumes from there.
+    ensemble : bool or int, default=False
+        Whether `best_estimator_` averages the best candidates, or the maximum number of candidates
+        to average.
 
     Attributes
     ----------
-    {attributes}
+    cv_results_ : dict of numpy arrays
+        Results of all candidates, as in scikit-learn's searches.
+    best_estimator_ : estimator object
+        Best candidate fitted on all rows, or an average with `ensemble`. Not available if
+        ``refit=False``.
+    best_score_ : float
+        Mean cross-validated score of the best candidate. Not available if `refit` is a callable.
+    best_params_ : dict
+        Parameters of the best candidate.
+    best_index_ : int
+        Row of the best candidate in `cv_results_`.
+    scorer_ : callable or dict
+        Scorer, or a dict of scorers for several metrics.
+    n_splits_ : int
+        Number of folds.
+    ensemble_ : sksearch.reporting.Ensemble
+        Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
+    refit_time_ : float
+        Seconds for the refit, including the other candidates of an ensemble.
+    multimetric_ : bool
+        Whether there are several metrics.
+    statuses_, errors_ : list of str
+        Status of each row ("ok", "error", "nan", "timeout", "memory" or "crash"), and the first
+        line of its error.
+    history_ : History
+        Every trial, with the status, error and cost of each result.
+    pareto_ : sksearch.reporting.ParetoFront
+        Pareto front, if there are several `objectives`.
+    metric_ : str
+        Metric of `best_score_`, if there are several `objectives`.
+    plan_ : SearchPlan
+        Plan of the search, made before any fit.
+    progress_ : Progress
+        Progress of the search, which another thread may read while `fit` runs.
+    interrupted_ : bool
+        Whether Ctrl-C, SIGTERM or an error ended the search. Results known by then are kept.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, if the best estimator is a classifier.
+    n_features_in_ : int
+        Number of features, if the best estimator has this attribute.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the best estimator has this attribute.
 
     Examples
     --------
-    >>> from dataclasses import dataclass
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.linear_model import SGDClassifier
     >>> from sksearch.samplers import RandomSampler
     >>> from sksearch.schedulers import FullFidelity
     >>> from sksearch.search import BaseSearch
-    >>> @dataclass(kw_only=True, eq=False, repr=False)
-    ... class MySearchCV(BaseSearch):
+    >>> class MySearchCV(BaseSearch):
     ...     def _compose(self, space, rng):
     ...         return RandomSampler(), FullFidelity(2)
     >>> X, y = load_iris(return_X_y=True)
@@ -90,33 +196,26 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
     2
     """
 
-    estimator: Annotated[Any, CanFit()] = field(kw_only=False)
-    param_distributions: dict | list | tuple | None = field(default=None, kw_only=False)
-    scoring: Any = None
-    n_jobs: Any = None
-    refit: Annotated[Any, "boolean", str, callable, dict, Bound] = True
-    cv: Any = None
-    verbose: Any = 0
-    pre_dispatch: Any = "2*n_jobs"
-    random_state: Annotated[Any, "random_state"] = None
-    error_score: Any = np.nan
-    return_train_score: Any = False
-    objectives: Any = None
-    constraints: Any = None
-    initial_params: dict | list | tuple | Literal["auto"] | None = "auto"
-    prior_results: Any = None
-    prior: dict | None = None
-    timeout: Seconds | None = None
-    overtime: Annotated[float, Interval(Real, 0, None, closed="left")] | None = None
-    target_score: Score | None = None
-    patience: Count | None = None
-    stop: Literal["converged"] | None = None
-    candidate_timeout: Seconds | None = None
-    memory_limit: Count | None = None
-    max_retries: Annotated[int, Interval(Integral, 0, None, closed="left")] = 1
-    devices: list | tuple | None = None
-    checkpoint_dir: str | os.PathLike | None = None
-    ensemble: Annotated[Any, "boolean", Interval(Integral, 1, None, closed="left")] = False
+    _parameter_constraints: ClassVar[dict[str, Any]] = BaseSearchCV._parameter_constraints | {
+        "estimator": [CanFit()],
+        "param_distributions": [dict, list, tuple, None],
+        "scoring": "no_validation",  # `check_scoring` does it
+        "refit": ["boolean", str, callable, dict, Bound],
+        "random_state": ["random_state"],
+        "initial_params": [dict, list, tuple, StrOptions({"auto"}), None],
+        "prior": [dict, None],
+        "timeout": [SECONDS, None],
+        "overtime": [Interval(Real, 0, None, closed="left"), None],
+        "target_score": [Interval(Real, None, None, closed="neither"), None],  # so not NaN
+        "patience": [COUNT, None],
+        "stop": [StrOptions({"converged"}), None],
+        "candidate_timeout": [SECONDS, None],
+        "memory_limit": [COUNT, None],
+        "max_retries": [Interval(Integral, 0, None, closed="left")],
+        "devices": [list, tuple, None],
+        "checkpoint_dir": [str, os.PathLike, None],
+        "ensemble": ["boolean", COUNT],
+    }
 
     # Searches at several resources have parameters of these names.
     resource = None  # type: Any
@@ -127,14 +226,76 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
     # A search with rules of its own for a space has a method of this name, which returns it.
     _own_space = None  # type: Any
 
-    _parameter_constraints = FieldConstraints(
-        BaseSearchCV._parameter_constraints | {"scoring": "no_validation"}  # `check_scoring`
-    )
-
     #: What other libraries take a search for: they ask ``isinstance(search, RandomizedSearchCV)``.
     _known_as: ClassVar[tuple[Any, ...]] = (RandomizedSearchCV,)
     #: Whether it has the name of scikit-learn's, and so ends as that does.
     _is_namesake: ClassVar[bool] = False
+
+    # Long types are texts: ``help`` shows their names, as editors do, instead of their parts.
+    def __init__(
+        self,
+        estimator: Any,
+        param_distributions: dict | list | tuple | None = None,
+        *,
+        scoring: "Scoring" = None,
+        n_jobs: int | None = None,
+        refit: "Refit" = True,
+        cv: "Folding" = None,
+        verbose: int = 0,
+        pre_dispatch: int | str = "2*n_jobs",
+        random_state: Seed = None,
+        error_score: float | str = np.nan,
+        return_train_score: bool = False,
+        objectives: list | tuple | None = None,
+        constraints: "Constraints" = None,
+        initial_params: dict | list | tuple | Literal["auto"] | None = "auto",
+        prior_results: Any = None,
+        prior: dict | None = None,
+        timeout: float | None = None,
+        overtime: float | None = None,
+        target_score: float | None = None,
+        patience: int | None = None,
+        stop: Literal["converged"] | None = None,
+        candidate_timeout: float | None = None,
+        memory_limit: int | None = None,
+        max_retries: int = 1,
+        devices: list | tuple | None = None,
+        checkpoint_dir: str | os.PathLike | None = None,
+        ensemble: bool | int = False,
+    ) -> None:
+        self.estimator = estimator
+        self.param_distributions = param_distributions
+        self.scoring = scoring
+        self.n_jobs = n_jobs
+        self.refit = refit
+        self.cv = cv
+        self.verbose = verbose
+        self.pre_dispatch = pre_dispatch
+        self.random_state = random_state
+        self.error_score = error_score
+        self.return_train_score = return_train_score
+        self.objectives = objectives
+        self.constraints = constraints
+        self.initial_params = initial_params
+        self.prior_results = prior_results
+        self.prior = prior
+        self.timeout = timeout
+        self.overtime = overtime
+        self.target_score = target_score
+        self.patience = patience
+        self.stop = stop
+        self.candidate_timeout = candidate_timeout
+        self.memory_limit = memory_limit
+        self.max_retries = max_retries
+        self.devices = devices
+        self.checkpoint_dir = checkpoint_dir
+        self.ensemble = ensemble
+
+    @staticmethod
+    def _shared(values: dict[str, Any]) -> dict[str, Any]:
+        """Return the parameters of this class among the local variables of an ``__init__``."""
+        names = set(inspect.signature(BaseSearch.__init__).parameters) - {"self"}
+        return {name: value for name, value in values.items() if name in names}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -258,10 +419,6 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
             with_rows(setup), seconds_per_fit=float(np.mean(seconds)), seconds_by_model=by_model
         )
 
-    def __dask_tokenize__(self) -> tuple[type, dict[str, Any]]:
-        # Of a dataclass Dask takes the fields alone: a fitted search would be as an unfitted one.
-        return type(self), self.__getstate__()
-
     def __getstate__(self) -> dict[str, Any]:
         # A copy, made at once: another thread may be setting attributes while this is pickled.
         return dict(super().__getstate__())
@@ -327,10 +484,11 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
 
     def _cv(self) -> Any:
         """`cv`, with the folds of a one-shot iterator kept for a `fit` after a `plan`."""
-        if not hasattr(self.cv, "__next__"):
-            return self.cv
-        if getattr(self, "_one_shot_cv", (None,))[0] is not self.cv:
-            self._one_shot_cv = (self.cv, list(self.cv))
+        cv: Any = self.cv
+        if not hasattr(cv, "__next__"):
+            return cv
+        if getattr(self, "_one_shot_cv", (None,))[0] is not cv:
+            self._one_shot_cv = (cv, list(cv))
         return self._one_shot_cv[1]
 
     # ---- during

@@ -1,73 +1,205 @@
 """Params and the part of the resource they get, chosen together, by name."""
 
-from dataclasses import dataclass
-from typing import Literal
+import os
+from typing import Any, Literal
 
 import numpy as np
 
-from sksearch.base import Sampler, Scheduler
+from sksearch._utils._compat import StrOptions
+from sksearch._utils._typing import Folding, Scoring, Seed
+from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.samplers import QuasiRandomSampler
 from sksearch.schedulers import Fabolas
 from sksearch.search._base import BaseSearch
-from sksearch.search._parameters import (
-    Count,
-    CountOrAuto,
-    ResourceParameters,
-    documented,
-)
+from sksearch.search._parts import AUTO, COUNT, RESOURCE, Constraints, Refit
 from sksearch.space import Space
 
 
-@documented
-@dataclass(kw_only=True, eq=False, repr=False)
-class FabolasSearchCV(ResourceParameters, BaseSearch):
-    """Choose params and how much of the resource they get by what is gained per second.
+class FabolasSearchCV(BaseSearch):
+    """Choose parameters and the amount of the resource by the expected gain per second.
 
-    Trainings on few rows, or few epochs, say much of what is good on all, and cost little. A
-    Gaussian process models the score over params and size, another one the seconds. Each step is
-    the one with the largest expected improvement at full size over its cost: a new candidate at
-    any size, or an old one at a larger size.
+    Fits on few rows, or of few epochs, are cheap and predict the result at full size. One Gaussian
+    process models the score by parameters and size, another the seconds. Each step maximises the
+    expected improvement at full size divided by the cost: a new candidate at any size, or a known
+    candidate at a larger size.
 
     Parameters
     ----------
-    {head}
+    estimator : estimator object, or list of estimators or of pairs (str, estimator)
+        Estimator to tune: anything with scikit-learn's interface, Pipelines included, or a list of
+        models of which the best is chosen and tuned.
+    param_distributions : dict, list of dict or None, default=None
+        Lists or distributions by parameter name, as for `RandomizedSearchCV`, or a list of such
+        dicts. None: the default space of the estimator.
     n_iter : int or None, default=50
-        Count of candidates, most of which are only ever trained at small sizes. None: as many as
+        Number of candidates, most of which are fitted at small sizes only. None: as many as
         `timeout` allows.
     n_initial : int, default=20
-        Count of quasi-random candidates, at most half of all, that are halved over four small
+        Number of quasi-random candidates, at most half of all, that are halved over four small
         sizes before the first model.
     cost : {"auto", "seconds", "resource"}, default="auto"
-        Divisor of an improvement: measured seconds, or units of the resource. Seconds
-        are what is paid, but they are not the same from run to run, and then nor is the search.
-        "auto": seconds with a `timeout`, else units.
-    {batch_size}
-    {resources}
-    {common}
+        Divisor of an improvement: measured seconds, or units of the resource. Seconds are the
+        true cost, but they differ from run to run, and so does the search. "auto": seconds with
+        a `timeout`, otherwise units.
+    batch_size : int or "auto", default=1
+        Number of candidates evaluated at the same time. "auto": as many as keep `n_jobs` workers
+        busy.
+    resource : str or Resource, default="n_samples"
+        Resource to increase step by step: "epochs", "n_samples", "folds", "seconds" or the name of
+        an integer parameter.
+    min_resources : int or "auto", default="auto"
+        Smallest amount of the resource. "auto": 1, or for rows four of each class and at least
+        1/81 of all.
+    max_resources : int or "auto", default="auto"
+        Largest amount of the resource. "auto": 81 epochs, the estimator's own value of a
+        parameter, all rows or all folds.
+    select : {"auto", "best", "top"}, default="auto"
+        Candidates that may win: all of them ("best"), or only those with the largest resource
+        ("top").
+    audit : float, default=0.0
+        Share of the candidates stopped early that are trained up to the last rung at the end, to
+        measure the loss.
+    scoring : str, callable, list, tuple, dict or None, default=None
+        Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
+        method.
+    n_jobs : int or None, default=None
+        Number of jobs (fits of candidates and folds) to run in parallel on the active joblib
+        backend.
+    refit : bool, str, callable, Bound or dict, default=True
+        Whether to fit the best candidate on all rows, and the metric or rule that selects it.
+    cv : int, cross-validation generator, iterable or None, default=None
+        Cross-validation splitting strategy, as in scikit-learn's searches. None: 5 folds.
+    verbose : int, default=0
+        Verbosity: 0 is silent, 1 shows a status line, 2 adds a line for each rung, 3 and more
+        print a line for each fit.
+    pre_dispatch : int or str, default="2*n_jobs"
+        Number of jobs handed to the workers in advance.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the candidates, of the row subsets and, during each fit, of the global generators.
+    error_score : "raise" or numeric, default=np.nan
+        Score of a failed fit in `cv_results_`. "raise" raises the error at once.
+    return_train_score : bool, default=False
+        If True, `cv_results_` contains training scores.
+    objectives : list of str or None, default=None
+        Objectives of a multi-objective search, two or more: metrics of `scoring`, "fit_time",
+        "predict_time" or "model_size".
+    constraints : callable, Bound, list of them or None, default=None
+        Constraints of a candidate: a function ``f(params) -> bool``, checked before any fit, or a
+        `Bound` on a measured value.
+    initial_params : dict, list of dict, "auto" or None, default="auto"
+        Candidates to evaluate first. "auto": the untuned estimator and known good values if no
+        space is given.
+    prior_results : object, list of objects or None, default=None
+        Results of earlier searches to learn from: fitted searches, their `cv_results_`, a
+        `checkpoint_dir` or Optuna studies.
+    prior : dict or None, default=None
+        Belief about good values by parameter name: a distribution of a number, or a dict of
+        weights of the choices in a list.
+    timeout : float or None, default=None
+        Time limit in seconds, including the refit, whose duration is estimated from the fits on
+        the folds.
+    overtime : float or None, default=None
+        Seconds after `timeout` at which candidates still running are stopped. None: the search
+        waits for them.
+    target_score : float or None, default=None
+        Stop when a candidate reaches this score.
+    patience : int or None, default=None
+        Stop after this number of consecutive candidates at full resource without an improvement.
+    stop : "converged" or None, default=None
+        "converged": stop when doubling the time would probably gain less than the cross-validation
+        noise.
+    candidate_timeout : float or None, default=None
+        Time limit in seconds for fitting and scoring a candidate on one fold, from one rung to the
+        next.
+    memory_limit : int or None, default=None
+        Maximum number of bytes that a candidate may allocate on one fold, in addition to the data.
+        Linux only.
+    max_retries : int, default=1
+        Number of times a fit is repeated if its worker process dies, before it fails with the
+        status "crash".
+    devices : list of (int or str) or None, default=None
+        CUDA devices to distribute over the worker processes, by number or UUID. None: all visible
+        devices.
+    checkpoint_dir : str, path-like or None, default=None
+        Directory in which the search stores its progress. If the search is interrupted, the same
+        `fit` resumes from there.
+    ensemble : bool or int, default=False
+        Whether `best_estimator_` averages the best candidates, or the maximum number of candidates
+        to average.
 
     Attributes
     ----------
-    {attributes}
-    {fidelity_attributes}
+    cv_results_ : dict of numpy arrays
+        Results of all candidates, as in scikit-learn's searches.
+    best_estimator_ : estimator object
+        Best candidate fitted on all rows, or an average with `ensemble`. Not available if
+        ``refit=False``.
+    best_score_ : float
+        Mean cross-validated score of the best candidate. Not available if `refit` is a callable.
+    best_params_ : dict
+        Parameters of the best candidate.
+    best_index_ : int
+        Row of the best candidate in `cv_results_`.
+    scorer_ : callable or dict
+        Scorer, or a dict of scorers for several metrics.
+    n_splits_ : int
+        Number of folds.
+    ensemble_ : sksearch.reporting.Ensemble
+        Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
+    refit_time_ : float
+        Seconds for the refit, including the other candidates of an ensemble.
+    multimetric_ : bool
+        Whether there are several metrics.
+    statuses_, errors_ : list of str
+        Status of each row ("ok", "error", "nan", "timeout", "memory" or "crash"), and the first
+        line of its error.
+    history_ : History
+        Every trial, with the status, error and cost of each result.
+    pareto_ : sksearch.reporting.ParetoFront
+        Pareto front, if there are several `objectives`.
+    metric_ : str
+        Metric of `best_score_`, if there are several `objectives`.
+    plan_ : SearchPlan
+        Plan of the search, made before any fit.
+    progress_ : Progress
+        Progress of the search, which another thread may read while `fit` runs.
+    interrupted_ : bool
+        Whether Ctrl-C, SIGTERM or an error ended the search. Results known by then are kept.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, if the best estimator is a classifier.
+    n_features_in_ : int
+        Number of features, if the best estimator has this attribute.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the best estimator has this attribute.
+    audited_ : list of int
+        Trials stopped early and then trained up to the last rung, if `audit` is not 0.
+    best_n_resources_ : int
+        Amount of the resource of the best candidate, also for the fit on all rows.
+    min_resources_, max_resources_ : int
+        Smallest and largest amount of the resource.
+    n_resources_, n_candidates_ : list of int
+        Amount of the resource and number of candidates of each planned rung, bracket by bracket.
+    n_iterations_ : int
+        Number of planned rungs.
 
     See Also
     --------
-    GPBayesSearchCV : All of the resource for each candidate.
+    GPBayesSearchCV : The whole resource for each candidate.
     HyperbandSearchCV : Sizes by rank, without a model.
-    schedulers.Fabolas : What is chosen, and where this departs from [1]_.
+    schedulers.Fabolas : The criterion, and differences from [1]_.
 
     Notes
     -----
-    "auto" for `min_resources` is a 64th of `max_resources`, or what the resource needs at least.
-    The plan is the most that can be done: all candidates at all sizes. What is done is mostly a
+    ``min_resources="auto"`` is a 64th of `max_resources`, and at least the minimum of the
+    resource. The plan is an upper bound, all candidates at all sizes. The search usually spends a
     small part of it.
 
-    The candidate with the best predicted score gets all of the resource as soon as smaller sizes
-    have cost more than that, and at the end. So with rows, where only the largest size counts,
-    the winner was scored at full size, however early the search ends.
+    The candidate with the best predicted score gets the whole resource as soon as smaller sizes
+    have cost more, and at the end. With rows, only the largest size counts, so the winner was
+    scored at full size even if the search ends early.
 
-    It is made for trainings of a minute and more whose cost grows faster than the rows; over
-    epochs `GPHalvingSearchCV` is better.
+    The search is intended for fits of a minute or more whose cost grows faster than the number of
+    rows. `GPHalvingSearchCV` is better for epochs.
 
     References
     ----------
@@ -90,10 +222,67 @@ class FabolasSearchCV(ResourceParameters, BaseSearch):
     True
     """
 
-    n_iter: Count | None = 50
-    n_initial: Count = 20
-    cost: Literal["auto", "seconds", "resource"] = "auto"
-    batch_size: CountOrAuto = 1
+    _parameter_constraints = (
+        BaseSearch._parameter_constraints
+        | RESOURCE
+        | {
+            "n_iter": [COUNT, None],
+            "n_initial": [COUNT],
+            "cost": [StrOptions({"auto", "seconds", "resource"})],
+            "batch_size": [COUNT, AUTO],
+        }
+    )
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_distributions: dict | list | tuple | None = None,
+        *,
+        n_iter: int | None = 50,
+        n_initial: int = 20,
+        cost: Literal["auto", "seconds", "resource"] = "auto",
+        batch_size: int | Literal["auto"] = 1,
+        resource: str | Resource = "n_samples",
+        min_resources: int | Literal["auto"] = "auto",
+        max_resources: int | Literal["auto"] = "auto",
+        select: Literal["auto", "best", "top"] = "auto",
+        audit: float = 0.0,
+        scoring: "Scoring" = None,
+        n_jobs: int | None = None,
+        refit: "Refit" = True,
+        cv: "Folding" = None,
+        verbose: int = 0,
+        pre_dispatch: int | str = "2*n_jobs",
+        random_state: Seed = None,
+        error_score: float | str = np.nan,
+        return_train_score: bool = False,
+        objectives: list | tuple | None = None,
+        constraints: "Constraints" = None,
+        initial_params: dict | list | tuple | Literal["auto"] | None = "auto",
+        prior_results: Any = None,
+        prior: dict | None = None,
+        timeout: float | None = None,
+        overtime: float | None = None,
+        target_score: float | None = None,
+        patience: int | None = None,
+        stop: Literal["converged"] | None = None,
+        candidate_timeout: float | None = None,
+        memory_limit: int | None = None,
+        max_retries: int = 1,
+        devices: list | tuple | None = None,
+        checkpoint_dir: str | os.PathLike | None = None,
+        ensemble: bool | int = False,
+    ) -> None:
+        super().__init__(**self._shared(locals()))
+        self.n_iter = n_iter
+        self.n_initial = n_initial
+        self.cost = cost
+        self.batch_size = batch_size
+        self.resource = resource
+        self.min_resources = min_resources
+        self.max_resources = max_resources
+        self.select = select
+        self.audit = audit
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         by_time = "resource" if self.timeout is None else "seconds"

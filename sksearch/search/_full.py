@@ -2,17 +2,18 @@
 
 import copy
 import math
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
-from typing import Annotated, Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.model_selection import GroupKFold, ParameterGrid, ParameterSampler
 
 from sksearch._utils._compat import StrOptions
 from sksearch._utils._terminal import warn
+from sksearch._utils._typing import Folding, Scoring, Seed
 from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.fitting.prepare._problem import fits_whole
 from sksearch.fitting.prepare._split import leaves_folds
@@ -31,75 +32,197 @@ from sksearch.samplers import (
 )
 from sksearch.schedulers import FoldRace, FullFidelity
 from sksearch.search._base import BaseSearch
-from sksearch.search._parameters import Count, CountOrAuto, Select, documented
-from sksearch.search._parts import PartOf
+from sksearch.search._parts import AUTO, COUNT, SELECT, Constraints, PartOf, Refit
 from sksearch.space import Outcome, Space, When
 
 N_CANDIDATES = 50  # where nothing else ends the search
 
 
-@documented
-@dataclass(kw_only=True, eq=False, repr=False)
 class SearchCV(BaseSearch):
     """The search to begin with: an estimator and a time are enough.
 
-    What is left out is chosen: the space and the first candidates by the estimator, the sampler,
-    the scheduler and the resource by estimator, data and folds. Unless a given space excludes it,
-    the first candidate is the untuned estimator: then what is found is never behind it in the
-    mean score over the folds. Every choice can be made by hand, too: any sampler goes with any
-    scheduler on any resource.
+    The search chooses the parameters that you do not pass: the space and the first candidates
+    depend on the estimator; the sampler, the scheduler and the resource depend on the estimator,
+    the data and the folds. The first candidate is the untuned estimator, unless a given space
+    excludes it, so the mean score over the folds is never worse. You can also make every choice
+    yourself: any sampler works with any scheduler and any resource.
 
     Parameters
     ----------
-    {head}
+    estimator : estimator object, or list of estimators or of pairs (str, estimator)
+        Estimator to tune: anything with scikit-learn's interface, Pipelines included, or a list of
+        models of which the best is chosen and tuned.
+    param_distributions : dict, list of dict or None, default=None
+        Lists or distributions by parameter name, as for `RandomizedSearchCV`, or a list of such
+        dicts. None: the default space of the estimator.
     n_iter : int or None, default=None
-        Count of candidates, where the search chooses the scheduler. None: as many as `timeout`,
-        `patience` or `stop` allow, and 50 without any of them.
-    {common}
+        Number of candidates, if the search chooses the scheduler. None: as many as `timeout`,
+        `patience` or `stop` allow, or 50 if none of them is set.
+    scoring : str, callable, list, tuple, dict or None, default=None
+        Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
+        method.
+    n_jobs : int or None, default=None
+        Number of jobs (fits of candidates and folds) to run in parallel on the active joblib
+        backend.
+    refit : bool, str, callable, Bound or dict, default=True
+        Whether to fit the best candidate on all rows, and the metric or rule that selects it.
+    cv : int, cross-validation generator, iterable or None, default=None
+        Cross-validation splitting strategy, as in scikit-learn's searches. None: 5 folds.
+    verbose : int, default=0
+        Verbosity: 0 is silent, 1 shows a status line, 2 adds a line for each rung, 3 and more
+        print a line for each fit.
+    pre_dispatch : int or str, default="2*n_jobs"
+        Number of jobs handed to the workers in advance.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the candidates, of the row subsets and, during each fit, of the global generators.
+    error_score : "raise" or numeric, default=np.nan
+        Score of a failed fit in `cv_results_`. "raise" raises the error at once.
+    return_train_score : bool, default=False
+        If True, `cv_results_` contains training scores.
+    objectives : list of str or None, default=None
+        Objectives of a multi-objective search, two or more: metrics of `scoring`, "fit_time",
+        "predict_time" or "model_size".
+    constraints : callable, Bound, list of them or None, default=None
+        Constraints of a candidate: a function ``f(params) -> bool``, checked before any fit, or a
+        `Bound` on a measured value.
+    initial_params : dict, list of dict, "auto" or None, default="auto"
+        Candidates to evaluate first. "auto": the untuned estimator and known good values if no
+        space is given.
+    prior_results : object, list of objects or None, default=None
+        Results of earlier searches to learn from: fitted searches, their `cv_results_`, a
+        `checkpoint_dir` or Optuna studies.
+    prior : dict or None, default=None
+        Belief about good values by parameter name: a distribution of a number, or a dict of
+        weights of the choices in a list.
+    timeout : float or None, default=None
+        Time limit in seconds, including the refit, whose duration is estimated from the fits on
+        the folds.
+    overtime : float or None, default=None
+        Seconds after `timeout` at which candidates still running are stopped. None: the search
+        waits for them.
+    target_score : float or None, default=None
+        Stop when a candidate reaches this score.
+    patience : int or None, default=None
+        Stop after this number of consecutive candidates at full resource without an improvement.
+    stop : "converged" or None, default=None
+        "converged": stop when doubling the time would probably gain less than the cross-validation
+        noise.
+    candidate_timeout : float or None, default=None
+        Time limit in seconds for fitting and scoring a candidate on one fold, from one rung to the
+        next.
+    memory_limit : int or None, default=None
+        Maximum number of bytes that a candidate may allocate on one fold, in addition to the data.
+        Linux only.
+    max_retries : int, default=1
+        Number of times a fit is repeated if its worker process dies, before it fails with the
+        status "crash".
+    devices : list of (int or str) or None, default=None
+        CUDA devices to distribute over the worker processes, by number or UUID. None: all visible
+        devices.
+    checkpoint_dir : str, path-like or None, default=None
+        Directory in which the search stores its progress. If the search is interrupted, the same
+        `fit` resumes from there.
+    ensemble : bool or int, default=False
+        Whether `best_estimator_` averages the best candidates, or the maximum number of candidates
+        to average.
     sampler : Sampler or None, default=None
-        Sampler to use. None: a Gaussian process, after the first candidates; where a time is given
-        and no count, it looks for the largest improvement per second; with several
-        `objectives` `sksearch.samplers.HypervolumeSampler`.
+        Sampler to use. None: a Gaussian process after the first candidates, which maximises the
+        improvement per second if there is a `timeout` and no `n_iter`; with several `objectives`
+        `sksearch.samplers.HypervolumeSampler`.
     scheduler : Scheduler or None, default=None
-        How to spend. None: a race over folds, `sksearch.schedulers.FoldRace`, if there are three
-        folds or more that have no order, one objective, no `Bound` and no function as `refit`,
-        else whole fits.
+        Scheduler to use. None: a race over folds, `sksearch.schedulers.FoldRace`, if there are at
+        least three folds without an order, one objective, no `Bound` and no callable `refit`;
+        otherwise whole fits.
     resource : str, Resource or None, default="auto"
-        Resource to spend, see `HyperbandSearchCV`. "auto": what the scheduler needs, if it is left
-        out or is one for folds or for whole fits. With a `timeout` and no count, and too little
-        time for 24 fits, the folds then train on a part of the rows, which `plan_` tells; with
-        "folds" on all. None: whole fits.
+        Resource to increase step by step, see `HyperbandSearchCV`. "auto": folds for a race,
+        otherwise whole fits. If `timeout` is too short for 24 fits and there is no `n_iter`,
+        "auto" trains the folds on a part of the rows, which `plan_` shows; "folds" always trains
+        on all rows. None: whole fits.
     min_resources : int or "auto", default="auto"
-        Smallest count of units worth a look.
+        Smallest amount of the resource. "auto": 1, or for rows four of each class and at least
+        1/81 of all.
     max_resources : int or "auto", default="auto"
-        Count of units that the best candidates get.
-    {select}
-    {batch_size}
+        Largest amount of the resource. "auto": 81 epochs, the estimator's own value of a
+        parameter, all rows or all folds.
+    select : {"auto", "best", "top"}, default="auto"
+        Candidates that may win: all of them ("best"), or only those with the largest resource
+        ("top").
+    batch_size : int or "auto", default="auto"
+        Number of candidates evaluated at the same time. "auto": as many as keep `n_jobs` workers
+        busy.
 
     Attributes
     ----------
-    {attributes}
-    {fidelity_attributes}
+    cv_results_ : dict of numpy arrays
+        Results of all candidates, as in scikit-learn's searches.
+    best_estimator_ : estimator object
+        Best candidate fitted on all rows, or an average with `ensemble`. Not available if
+        ``refit=False``.
+    best_score_ : float
+        Mean cross-validated score of the best candidate. Not available if `refit` is a callable.
+    best_params_ : dict
+        Parameters of the best candidate.
+    best_index_ : int
+        Row of the best candidate in `cv_results_`.
+    scorer_ : callable or dict
+        Scorer, or a dict of scorers for several metrics.
+    n_splits_ : int
+        Number of folds.
+    ensemble_ : sksearch.reporting.Ensemble
+        Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
+    refit_time_ : float
+        Seconds for the refit, including the other candidates of an ensemble.
+    multimetric_ : bool
+        Whether there are several metrics.
+    statuses_, errors_ : list of str
+        Status of each row ("ok", "error", "nan", "timeout", "memory" or "crash"), and the first
+        line of its error.
+    history_ : History
+        Every trial, with the status, error and cost of each result.
+    pareto_ : sksearch.reporting.ParetoFront
+        Pareto front, if there are several `objectives`.
+    metric_ : str
+        Metric of `best_score_`, if there are several `objectives`.
+    plan_ : SearchPlan
+        Plan of the search, made before any fit.
+    progress_ : Progress
+        Progress of the search, which another thread may read while `fit` runs.
+    interrupted_ : bool
+        Whether Ctrl-C, SIGTERM or an error ended the search. Results known by then are kept.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, if the best estimator is a classifier.
+    n_features_in_ : int
+        Number of features, if the best estimator has this attribute.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the best estimator has this attribute.
+    best_n_resources_ : int
+        Amount of the resource of the best candidate, also for the fit on all rows.
+    min_resources_, max_resources_ : int
+        Smallest and largest amount of the resource.
+    n_resources_, n_candidates_ : list of int
+        Amount of the resource and number of candidates of each planned rung, bracket by bracket.
+    n_iterations_ : int
+        Number of planned rungs.
 
     See Also
     --------
     tune : The same in one call, with a summary at its end.
-    sksearch.space.default_space : What is searched where no space is given.
+    sksearch.space.default_space : The space if none is given.
     HyperbandSearchCV : Brackets of successive halving.
 
     Notes
     -----
-    Where `cv` is None, the folds are chosen; `plan` says how and why.
+    If `cv` is None, the search chooses the folds, and `plan` explains the choice.
 
-    - With ``groups`` for `fit`, also if `cv` is a count: ``StratifiedGroupKFold`` for classes,
-      ``GroupKFold`` for other targets; with fewer groups than five, as many folds.
-    - With a table of pandas whose index has times in order: ``TimeSeriesSplit``. Rows of the same
-      time stay together, and folds with a single class are left out.
-    - Else as for ``GridSearchCV``.
+    - If `fit` gets ``groups``, even if `cv` is an int: ``StratifiedGroupKFold`` for classes,
+      ``GroupKFold`` for other targets. With fewer than five groups, each group is a fold.
+    - If X is a pandas DataFrame whose index contains ordered times: ``TimeSeriesSplit``. Rows with
+      the same time stay together, and folds with a single class are dropped.
+    - Otherwise as in scikit-learn's ``GridSearchCV``.
 
-    Folds have an order if each tests rows that come after those it trains on, if none trains on
-    what a later one tests, or if the largest has one and a half times the training rows of the
-    smallest. A race would judge by the first of them, so it has to be asked for, by
+    Folds are ordered if each one tests rows after its training rows, if no fold trains on the test
+    rows of a later fold, or if the largest has one and a half times the training rows of the
+    smallest. A race would judge by the first folds, so it must be requested by
     ``resource="folds"``.
 
     Examples
@@ -137,16 +260,65 @@ class SearchCV(BaseSearch):
     [9, 3, 1]
     """
 
-    n_iter: Count | None = None
-    sampler: Annotated[Sampler, PartOf(Sampler, "sksearch.samplers.TPESampler()")] | None = None
-    scheduler: (
-        Annotated[Scheduler, PartOf(Scheduler, "sksearch.schedulers.Hyperband()")] | None
-    ) = None
-    resource: str | Resource | None = "auto"
-    min_resources: CountOrAuto = "auto"
-    max_resources: CountOrAuto = "auto"
-    select: Select = "auto"
-    batch_size: CountOrAuto = "auto"
+    _parameter_constraints = BaseSearch._parameter_constraints | {
+        "n_iter": [COUNT, None],
+        "sampler": [PartOf(Sampler, "sksearch.samplers.TPESampler()"), None],
+        "scheduler": [PartOf(Scheduler, "sksearch.schedulers.Hyperband()"), None],
+        "resource": [str, Resource, None],
+        "min_resources": [COUNT, AUTO],
+        "max_resources": [COUNT, AUTO],
+        "select": [SELECT],
+        "batch_size": [COUNT, AUTO],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_distributions: dict | list | tuple | None = None,
+        *,
+        n_iter: int | None = None,
+        scoring: "Scoring" = None,
+        n_jobs: int | None = None,
+        refit: "Refit" = True,
+        cv: "Folding" = None,
+        verbose: int = 0,
+        pre_dispatch: int | str = "2*n_jobs",
+        random_state: Seed = None,
+        error_score: float | str = np.nan,
+        return_train_score: bool = False,
+        objectives: list | tuple | None = None,
+        constraints: "Constraints" = None,
+        initial_params: dict | list | tuple | Literal["auto"] | None = "auto",
+        prior_results: Any = None,
+        prior: dict | None = None,
+        timeout: float | None = None,
+        overtime: float | None = None,
+        target_score: float | None = None,
+        patience: int | None = None,
+        stop: Literal["converged"] | None = None,
+        candidate_timeout: float | None = None,
+        memory_limit: int | None = None,
+        max_retries: int = 1,
+        devices: list | tuple | None = None,
+        checkpoint_dir: str | os.PathLike | None = None,
+        ensemble: bool | int = False,
+        sampler: Sampler | None = None,
+        scheduler: Scheduler | None = None,
+        resource: str | Resource | None = "auto",
+        min_resources: int | Literal["auto"] = "auto",
+        max_resources: int | Literal["auto"] = "auto",
+        select: Literal["auto", "best", "top"] = "auto",
+        batch_size: int | Literal["auto"] = "auto",
+    ) -> None:
+        super().__init__(**self._shared(locals()))
+        self.n_iter = n_iter
+        self.sampler = sampler
+        self.scheduler = scheduler
+        self.resource = resource
+        self.min_resources = min_resources
+        self.max_resources = max_resources
+        self.select = select
+        self.batch_size = batch_size
 
     def _left(self) -> frozenset[str]:
         """Return what is left to the search; the folds only where no splitter is passed."""
@@ -212,31 +384,141 @@ class SearchCV(BaseSearch):
         return self.sampler, self.scheduler
 
 
-@documented
-@dataclass(kw_only=True, eq=False, repr=False)
 class RandomSearchCV(BaseSearch):
     """Random search: independent draws, each at full resource.
 
-    With the same ``random_state`` it evaluates the candidates of ``RandomizedSearchCV``, in the
-    same order and with the same scores, but none of them twice: for a draw that is known already
-    there is another one. And it adds first guesses, a time limit and results that survive Ctrl-C.
+    The search evaluates the candidates of `RandomizedSearchCV` with the same `random_state`, in
+    the same order and with the same scores, but no candidate twice: a repeated draw is replaced by
+    another one.
 
     Parameters
     ----------
-    {head}
+    estimator : estimator object, or list of estimators or of pairs (str, estimator)
+        Estimator to tune: anything with scikit-learn's interface, Pipelines included, or a list of
+        models of which the best is chosen and tuned.
+    param_distributions : dict, list of dict or None, default=None
+        Lists or distributions by parameter name, as for `RandomizedSearchCV`, or a list of such
+        dicts. None: the default space of the estimator.
     n_iter : int or None, default=10
-        Count of candidates. If lists have no more, all are tried in the order of
-        ``ParameterGrid``, and entries that a list has twice share their score. None: as many as
-        `timeout`, `patience` or `stop` allow, and without any of them all of a finite space.
-    {common}
+        Number of candidates. If lists contain no more, all are tried in the order of
+        ``ParameterGrid``, and repeated entries of a list share their score. None: as many as
+        `timeout`, `patience` or `stop` allow, or all of a finite space if none of them is set.
+    scoring : str, callable, list, tuple, dict or None, default=None
+        Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
+        method.
+    n_jobs : int or None, default=None
+        Number of jobs (fits of candidates and folds) to run in parallel on the active joblib
+        backend.
+    refit : bool, str, callable, Bound or dict, default=True
+        Whether to fit the best candidate on all rows, and the metric or rule that selects it.
+    cv : int, cross-validation generator, iterable or None, default=None
+        Cross-validation splitting strategy, as in scikit-learn's searches. None: 5 folds.
+    verbose : int, default=0
+        Verbosity: 0 is silent, 1 shows a status line, 2 adds a line for each rung, 3 and more
+        print a line for each fit.
+    pre_dispatch : int or str, default="2*n_jobs"
+        Number of jobs handed to the workers in advance.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the candidates, of the row subsets and, during each fit, of the global generators.
+    error_score : "raise" or numeric, default=np.nan
+        Score of a failed fit in `cv_results_`. "raise" raises the error at once.
+    return_train_score : bool, default=False
+        If True, `cv_results_` contains training scores.
+    objectives : list of str or None, default=None
+        Objectives of a multi-objective search, two or more: metrics of `scoring`, "fit_time",
+        "predict_time" or "model_size".
+    constraints : callable, Bound, list of them or None, default=None
+        Constraints of a candidate: a function ``f(params) -> bool``, checked before any fit, or a
+        `Bound` on a measured value.
+    initial_params : dict, list of dict, "auto" or None, default="auto"
+        Candidates to evaluate first. "auto": the untuned estimator and known good values if no
+        space is given.
+    prior_results : object, list of objects or None, default=None
+        Results of earlier searches to learn from: fitted searches, their `cv_results_`, a
+        `checkpoint_dir` or Optuna studies.
+    prior : dict or None, default=None
+        Belief about good values by parameter name: a distribution of a number, or a dict of
+        weights of the choices in a list.
+    timeout : float or None, default=None
+        Time limit in seconds, including the refit, whose duration is estimated from the fits on
+        the folds.
+    overtime : float or None, default=None
+        Seconds after `timeout` at which candidates still running are stopped. None: the search
+        waits for them.
+    target_score : float or None, default=None
+        Stop when a candidate reaches this score.
+    patience : int or None, default=None
+        Stop after this number of consecutive candidates at full resource without an improvement.
+    stop : "converged" or None, default=None
+        "converged": stop when doubling the time would probably gain less than the cross-validation
+        noise.
+    candidate_timeout : float or None, default=None
+        Time limit in seconds for fitting and scoring a candidate on one fold, from one rung to the
+        next.
+    memory_limit : int or None, default=None
+        Maximum number of bytes that a candidate may allocate on one fold, in addition to the data.
+        Linux only.
+    max_retries : int, default=1
+        Number of times a fit is repeated if its worker process dies, before it fails with the
+        status "crash".
+    devices : list of (int or str) or None, default=None
+        CUDA devices to distribute over the worker processes, by number or UUID. None: all visible
+        devices.
+    checkpoint_dir : str, path-like or None, default=None
+        Directory in which the search stores its progress. If the search is interrupted, the same
+        `fit` resumes from there.
+    ensemble : bool or int, default=False
+        Whether `best_estimator_` averages the best candidates, or the maximum number of candidates
+        to average.
 
     Attributes
     ----------
-    {attributes}
+    cv_results_ : dict of numpy arrays
+        Results of all candidates, as in scikit-learn's searches.
+    best_estimator_ : estimator object
+        Best candidate fitted on all rows, or an average with `ensemble`. Not available if
+        ``refit=False``.
+    best_score_ : float
+        Mean cross-validated score of the best candidate. Not available if `refit` is a callable.
+    best_params_ : dict
+        Parameters of the best candidate.
+    best_index_ : int
+        Row of the best candidate in `cv_results_`.
+    scorer_ : callable or dict
+        Scorer, or a dict of scorers for several metrics.
+    n_splits_ : int
+        Number of folds.
+    ensemble_ : sksearch.reporting.Ensemble
+        Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
+    refit_time_ : float
+        Seconds for the refit, including the other candidates of an ensemble.
+    multimetric_ : bool
+        Whether there are several metrics.
+    statuses_, errors_ : list of str
+        Status of each row ("ok", "error", "nan", "timeout", "memory" or "crash"), and the first
+        line of its error.
+    history_ : History
+        Every trial, with the status, error and cost of each result.
+    pareto_ : sksearch.reporting.ParetoFront
+        Pareto front, if there are several `objectives`.
+    metric_ : str
+        Metric of `best_score_`, if there are several `objectives`.
+    plan_ : SearchPlan
+        Plan of the search, made before any fit.
+    progress_ : Progress
+        Progress of the search, which another thread may read while `fit` runs.
+    interrupted_ : bool
+        Whether Ctrl-C, SIGTERM or an error ended the search. Results known by then are kept.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, if the best estimator is a classifier.
+    n_features_in_ : int
+        Number of features, if the best estimator has this attribute.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the best estimator has this attribute.
 
     See Also
     --------
-    RandomizedSearchCV : The same, where a draw may come twice as in scikit-learn.
+    RandomizedSearchCV : The same, with repeated draws as in scikit-learn.
     QuasiRandomSearchCV : Draws cover the space more evenly.
     HyperbandSearchCV : More candidates for the same cost.
 
@@ -257,7 +539,42 @@ class RandomSearchCV(BaseSearch):
     True
     """
 
-    n_iter: Count | None = 10
+    _parameter_constraints = BaseSearch._parameter_constraints | {"n_iter": [COUNT, None]}
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_distributions: dict | list | tuple | None = None,
+        *,
+        n_iter: int | None = 10,
+        scoring: "Scoring" = None,
+        n_jobs: int | None = None,
+        refit: "Refit" = True,
+        cv: "Folding" = None,
+        verbose: int = 0,
+        pre_dispatch: int | str = "2*n_jobs",
+        random_state: Seed = None,
+        error_score: float | str = np.nan,
+        return_train_score: bool = False,
+        objectives: list | tuple | None = None,
+        constraints: "Constraints" = None,
+        initial_params: dict | list | tuple | Literal["auto"] | None = "auto",
+        prior_results: Any = None,
+        prior: dict | None = None,
+        timeout: float | None = None,
+        overtime: float | None = None,
+        target_score: float | None = None,
+        patience: int | None = None,
+        stop: Literal["converged"] | None = None,
+        candidate_timeout: float | None = None,
+        memory_limit: int | None = None,
+        max_retries: int = 1,
+        devices: list | tuple | None = None,
+        checkpoint_dir: str | os.PathLike | None = None,
+        ensemble: bool | int = False,
+    ) -> None:
+        super().__init__(**self._shared(locals()))
+        self.n_iter = n_iter
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         scheduler = FullFidelity(self.n_iter)
@@ -290,24 +607,134 @@ class RandomSearchCV(BaseSearch):
         return [row for row in rows for _ in range(max(1, times[space.key(row.params)]))]
 
 
-@documented
-@dataclass(kw_only=True, eq=False, repr=False)
 class QuasiRandomSearchCV(BaseSearch):
     """Quasi-random search: candidates that cover the space evenly, each at full resource.
 
     Parameters
     ----------
-    {head}
+    estimator : estimator object, or list of estimators or of pairs (str, estimator)
+        Estimator to tune: anything with scikit-learn's interface, Pipelines included, or a list of
+        models of which the best is chosen and tuned.
+    param_distributions : dict, list of dict or None, default=None
+        Lists or distributions by parameter name, as for `RandomizedSearchCV`, or a list of such
+        dicts. None: the default space of the estimator.
     n_iter : int, default=10
-        Count of candidates. If a finite space has no more, all are tried in the order of
+        Number of candidates. If a finite space contains no more, all are tried in the order of
         ``ParameterGrid``.
     method : {"sobol", "halton", "hammersley", "lhs"}, default="sobol"
         Scrambled Sobol or Halton sequence, Hammersley set or Latin hypercube.
-    {common}
+    scoring : str, callable, list, tuple, dict or None, default=None
+        Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
+        method.
+    n_jobs : int or None, default=None
+        Number of jobs (fits of candidates and folds) to run in parallel on the active joblib
+        backend.
+    refit : bool, str, callable, Bound or dict, default=True
+        Whether to fit the best candidate on all rows, and the metric or rule that selects it.
+    cv : int, cross-validation generator, iterable or None, default=None
+        Cross-validation splitting strategy, as in scikit-learn's searches. None: 5 folds.
+    verbose : int, default=0
+        Verbosity: 0 is silent, 1 shows a status line, 2 adds a line for each rung, 3 and more
+        print a line for each fit.
+    pre_dispatch : int or str, default="2*n_jobs"
+        Number of jobs handed to the workers in advance.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the candidates, of the row subsets and, during each fit, of the global generators.
+    error_score : "raise" or numeric, default=np.nan
+        Score of a failed fit in `cv_results_`. "raise" raises the error at once.
+    return_train_score : bool, default=False
+        If True, `cv_results_` contains training scores.
+    objectives : list of str or None, default=None
+        Objectives of a multi-objective search, two or more: metrics of `scoring`, "fit_time",
+        "predict_time" or "model_size".
+    constraints : callable, Bound, list of them or None, default=None
+        Constraints of a candidate: a function ``f(params) -> bool``, checked before any fit, or a
+        `Bound` on a measured value.
+    initial_params : dict, list of dict, "auto" or None, default="auto"
+        Candidates to evaluate first. "auto": the untuned estimator and known good values if no
+        space is given.
+    prior_results : object, list of objects or None, default=None
+        Results of earlier searches to learn from: fitted searches, their `cv_results_`, a
+        `checkpoint_dir` or Optuna studies.
+    prior : dict or None, default=None
+        Belief about good values by parameter name: a distribution of a number, or a dict of
+        weights of the choices in a list.
+    timeout : float or None, default=None
+        Time limit in seconds, including the refit, whose duration is estimated from the fits on
+        the folds.
+    overtime : float or None, default=None
+        Seconds after `timeout` at which candidates still running are stopped. None: the search
+        waits for them.
+    target_score : float or None, default=None
+        Stop when a candidate reaches this score.
+    patience : int or None, default=None
+        Stop after this number of consecutive candidates at full resource without an improvement.
+    stop : "converged" or None, default=None
+        "converged": stop when doubling the time would probably gain less than the cross-validation
+        noise.
+    candidate_timeout : float or None, default=None
+        Time limit in seconds for fitting and scoring a candidate on one fold, from one rung to the
+        next.
+    memory_limit : int or None, default=None
+        Maximum number of bytes that a candidate may allocate on one fold, in addition to the data.
+        Linux only.
+    max_retries : int, default=1
+        Number of times a fit is repeated if its worker process dies, before it fails with the
+        status "crash".
+    devices : list of (int or str) or None, default=None
+        CUDA devices to distribute over the worker processes, by number or UUID. None: all visible
+        devices.
+    checkpoint_dir : str, path-like or None, default=None
+        Directory in which the search stores its progress. If the search is interrupted, the same
+        `fit` resumes from there.
+    ensemble : bool or int, default=False
+        Whether `best_estimator_` averages the best candidates, or the maximum number of candidates
+        to average.
 
     Attributes
     ----------
-    {attributes}
+    cv_results_ : dict of numpy arrays
+        Results of all candidates, as in scikit-learn's searches.
+    best_estimator_ : estimator object
+        Best candidate fitted on all rows, or an average with `ensemble`. Not available if
+        ``refit=False``.
+    best_score_ : float
+        Mean cross-validated score of the best candidate. Not available if `refit` is a callable.
+    best_params_ : dict
+        Parameters of the best candidate.
+    best_index_ : int
+        Row of the best candidate in `cv_results_`.
+    scorer_ : callable or dict
+        Scorer, or a dict of scorers for several metrics.
+    n_splits_ : int
+        Number of folds.
+    ensemble_ : sksearch.reporting.Ensemble
+        Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
+    refit_time_ : float
+        Seconds for the refit, including the other candidates of an ensemble.
+    multimetric_ : bool
+        Whether there are several metrics.
+    statuses_, errors_ : list of str
+        Status of each row ("ok", "error", "nan", "timeout", "memory" or "crash"), and the first
+        line of its error.
+    history_ : History
+        Every trial, with the status, error and cost of each result.
+    pareto_ : sksearch.reporting.ParetoFront
+        Pareto front, if there are several `objectives`.
+    metric_ : str
+        Metric of `best_score_`, if there are several `objectives`.
+    plan_ : SearchPlan
+        Plan of the search, made before any fit.
+    progress_ : Progress
+        Progress of the search, which another thread may read while `fit` runs.
+    interrupted_ : bool
+        Whether Ctrl-C, SIGTERM or an error ended the search. Results known by then are kept.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, if the best estimator is a classifier.
+    n_features_in_ : int
+        Number of features, if the best estimator has this attribute.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the best estimator has this attribute.
 
     See Also
     --------
@@ -327,8 +754,47 @@ class QuasiRandomSearchCV(BaseSearch):
     True
     """
 
-    n_iter: Count = 10
-    method: Annotated[str, StrOptions(set(METHODS))] = "sobol"
+    _parameter_constraints = BaseSearch._parameter_constraints | {
+        "n_iter": [COUNT],
+        "method": [StrOptions(set(METHODS))],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_distributions: dict | list | tuple | None = None,
+        *,
+        n_iter: int = 10,
+        method: str = "sobol",
+        scoring: "Scoring" = None,
+        n_jobs: int | None = None,
+        refit: "Refit" = True,
+        cv: "Folding" = None,
+        verbose: int = 0,
+        pre_dispatch: int | str = "2*n_jobs",
+        random_state: Seed = None,
+        error_score: float | str = np.nan,
+        return_train_score: bool = False,
+        objectives: list | tuple | None = None,
+        constraints: "Constraints" = None,
+        initial_params: dict | list | tuple | Literal["auto"] | None = "auto",
+        prior_results: Any = None,
+        prior: dict | None = None,
+        timeout: float | None = None,
+        overtime: float | None = None,
+        target_score: float | None = None,
+        patience: int | None = None,
+        stop: Literal["converged"] | None = None,
+        candidate_timeout: float | None = None,
+        memory_limit: int | None = None,
+        max_retries: int = 1,
+        devices: list | tuple | None = None,
+        checkpoint_dir: str | os.PathLike | None = None,
+        ensemble: bool | int = False,
+    ) -> None:
+        super().__init__(**self._shared(locals()))
+        self.n_iter = n_iter
+        self.method = method
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         sampler = QuasiRandomSampler(self.method, self.n_iter)

@@ -1,60 +1,193 @@
 """A wide bracket of successive halving and then short ones, with proposals that learn, by name."""
 
-from dataclasses import dataclass
-from typing import Annotated
+import os
+from typing import Any, Literal
 
 import numpy as np
 
 from sksearch._utils._compat import StrOptions
+from sksearch._utils._typing import Folding, Scoring, Seed
 from sksearch.acquisition import Acquisition
-from sksearch.base import Sampler, Scheduler
+from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.samplers import CHOICES, TRANSFERS, WITHOUT_JOINT, GPSampler, TPESampler
 from sksearch.schedulers import IteratedHalving
 from sksearch.search._base import BaseSearch
-from sksearch.search._parameters import (
-    HalvingParameters,
-    Iterations,
-    ModelParameters,
-    documented,
-)
+from sksearch.search._parts import HALVING, ITERATIONS, MODEL, Constraints, Refit
 from sksearch.space import Space
 
 
-@documented
-@dataclass(kw_only=True, eq=False, repr=False)
-class GPHalvingSearchCV(ModelParameters, HalvingParameters, BaseSearch):
+class GPHalvingSearchCV(BaseSearch):
     """A wide bracket of successive halving, then short ones; a Gaussian process proposes.
 
-    What to use if you do not know. The first bracket begins with 36 candidates at a 27th of the
-    largest resource, each later one with nine at a ninth, and each ends with one at all of it,
-    for the price of two or three full trainings (the first: four). One model learns from the
-    results of all rungs, and a bracket's candidates are draws from what it expects of them at
-    the largest resource.
+    The default choice for epochs, trees or rows. The first bracket begins with 36 candidates at a
+    27th of the largest resource, each later one with nine at a ninth. A bracket ends with one
+    candidate at the largest resource, at the cost of two or three full fits (the first: four). One
+    model learns from the results of all rungs, and a bracket's candidates are drawn by their
+    expected improvement at the largest resource.
 
     Parameters
     ----------
-    {head}
+    estimator : estimator object, or list of estimators or of pairs (str, estimator)
+        Estimator to tune: anything with scikit-learn's interface, Pipelines included, or a list of
+        models of which the best is chosen and tuned.
+    param_distributions : dict, list of dict or None, default=None
+        Lists or distributions by parameter name, as for `RandomizedSearchCV`, or a list of such
+        dicts. None: the default space of the estimator.
     factor : float, default=3
         One candidate in `factor` is promoted, and rungs are `factor` times apart; the first
         bracket has four, a later one three.
     n_iterations : int, default=8
-        Count of brackets, each with new candidates; the first is as wide as Hyperband's budget
+        Number of brackets, each with new candidates; the first is as wide as Hyperband's budget
         for a bracket allows.
     acquisition : str or Acquisition, default="ei_distribution"
         "ei_distribution" draws a bracket's candidates from the expected improvement, taken as a
         density; for the others see `GPBayesSearchCV`.
     transfer : {"rung", "none", "all", "survivors", "same", "joint"}, default="joint"
-        Which results the model learns from: all at once, the resource being one more coordinate,
-        or those that `GPHyperbandSearchCV` names.
-    {n_initial}
-    {batch_size}
-    {resources}
-    {common}
+        Results that the model learns from. "joint": all of them, with the resource as one more
+        coordinate. For the others see `GPHyperbandSearchCV`.
+    n_initial : int or None, default=None
+        Number of quasi-random candidates before the first model. None: 4 to 10, depending on the
+        number of parameters.
+    batch_size : int or "auto", default=1
+        Number of candidates evaluated at the same time. "auto": as many as keep `n_jobs` workers
+        busy.
+    resource : str or Resource, default="n_samples"
+        Resource to increase step by step: "epochs", "n_samples", "folds", "seconds" or the name of
+        an integer parameter.
+    min_resources : int or "auto", default="auto"
+        Smallest amount of the resource. "auto": 1, or for rows four of each class and at least
+        1/81 of all.
+    max_resources : int or "auto", default="auto"
+        Largest amount of the resource. "auto": 81 epochs, the estimator's own value of a
+        parameter, all rows or all folds.
+    select : {"auto", "best", "top"}, default="auto"
+        Candidates that may win: all of them ("best"), or only those with the largest resource
+        ("top").
+    audit : float, default=0.0
+        Share of the candidates stopped early that are trained up to the last rung at the end, to
+        measure the loss.
+    scoring : str, callable, list, tuple, dict or None, default=None
+        Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
+        method.
+    n_jobs : int or None, default=None
+        Number of jobs (fits of candidates and folds) to run in parallel on the active joblib
+        backend.
+    refit : bool, str, callable, Bound or dict, default=True
+        Whether to fit the best candidate on all rows, and the metric or rule that selects it.
+    cv : int, cross-validation generator, iterable or None, default=None
+        Cross-validation splitting strategy, as in scikit-learn's searches. None: 5 folds.
+    verbose : int, default=0
+        Verbosity: 0 is silent, 1 shows a status line, 2 adds a line for each rung, 3 and more
+        print a line for each fit.
+    pre_dispatch : int or str, default="2*n_jobs"
+        Number of jobs handed to the workers in advance.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the candidates, of the row subsets and, during each fit, of the global generators.
+    error_score : "raise" or numeric, default=np.nan
+        Score of a failed fit in `cv_results_`. "raise" raises the error at once.
+    return_train_score : bool, default=False
+        If True, `cv_results_` contains training scores.
+    objectives : list of str or None, default=None
+        Objectives of a multi-objective search, two or more: metrics of `scoring`, "fit_time",
+        "predict_time" or "model_size".
+    constraints : callable, Bound, list of them or None, default=None
+        Constraints of a candidate: a function ``f(params) -> bool``, checked before any fit, or a
+        `Bound` on a measured value.
+    initial_params : dict, list of dict, "auto" or None, default="auto"
+        Candidates to evaluate first. "auto": the untuned estimator and known good values if no
+        space is given.
+    prior_results : object, list of objects or None, default=None
+        Results of earlier searches to learn from: fitted searches, their `cv_results_`, a
+        `checkpoint_dir` or Optuna studies.
+    prior : dict or None, default=None
+        Belief about good values by parameter name: a distribution of a number, or a dict of
+        weights of the choices in a list.
+    timeout : float or None, default=None
+        Time limit in seconds, including the refit, whose duration is estimated from the fits on
+        the folds.
+    overtime : float or None, default=None
+        Seconds after `timeout` at which candidates still running are stopped. None: the search
+        waits for them.
+    target_score : float or None, default=None
+        Stop when a candidate reaches this score.
+    patience : int or None, default=None
+        Stop after this number of consecutive candidates at full resource without an improvement.
+    stop : "converged" or None, default=None
+        "converged": stop when doubling the time would probably gain less than the cross-validation
+        noise.
+    candidate_timeout : float or None, default=None
+        Time limit in seconds for fitting and scoring a candidate on one fold, from one rung to the
+        next.
+    memory_limit : int or None, default=None
+        Maximum number of bytes that a candidate may allocate on one fold, in addition to the data.
+        Linux only.
+    max_retries : int, default=1
+        Number of times a fit is repeated if its worker process dies, before it fails with the
+        status "crash".
+    devices : list of (int or str) or None, default=None
+        CUDA devices to distribute over the worker processes, by number or UUID. None: all visible
+        devices.
+    checkpoint_dir : str, path-like or None, default=None
+        Directory in which the search stores its progress. If the search is interrupted, the same
+        `fit` resumes from there.
+    ensemble : bool or int, default=False
+        Whether `best_estimator_` averages the best candidates, or the maximum number of candidates
+        to average.
 
     Attributes
     ----------
-    {attributes}
-    {fidelity_attributes}
+    cv_results_ : dict of numpy arrays
+        Results of all candidates, as in scikit-learn's searches.
+    best_estimator_ : estimator object
+        Best candidate fitted on all rows, or an average with `ensemble`. Not available if
+        ``refit=False``.
+    best_score_ : float
+        Mean cross-validated score of the best candidate. Not available if `refit` is a callable.
+    best_params_ : dict
+        Parameters of the best candidate.
+    best_index_ : int
+        Row of the best candidate in `cv_results_`.
+    scorer_ : callable or dict
+        Scorer, or a dict of scorers for several metrics.
+    n_splits_ : int
+        Number of folds.
+    ensemble_ : sksearch.reporting.Ensemble
+        Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
+    refit_time_ : float
+        Seconds for the refit, including the other candidates of an ensemble.
+    multimetric_ : bool
+        Whether there are several metrics.
+    statuses_, errors_ : list of str
+        Status of each row ("ok", "error", "nan", "timeout", "memory" or "crash"), and the first
+        line of its error.
+    history_ : History
+        Every trial, with the status, error and cost of each result.
+    pareto_ : sksearch.reporting.ParetoFront
+        Pareto front, if there are several `objectives`.
+    metric_ : str
+        Metric of `best_score_`, if there are several `objectives`.
+    plan_ : SearchPlan
+        Plan of the search, made before any fit.
+    progress_ : Progress
+        Progress of the search, which another thread may read while `fit` runs.
+    interrupted_ : bool
+        Whether Ctrl-C, SIGTERM or an error ended the search. Results known by then are kept.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, if the best estimator is a classifier.
+    n_features_in_ : int
+        Number of features, if the best estimator has this attribute.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the best estimator has this attribute.
+    audited_ : list of int
+        Trials stopped early and then trained up to the last rung, if `audit` is not 0.
+    best_n_resources_ : int
+        Amount of the resource of the best candidate, also for the fit on all rows.
+    min_resources_, max_resources_ : int
+        Smallest and largest amount of the resource.
+    n_resources_, n_candidates_ : list of int
+        Amount of the resource and number of candidates of each planned rung, bracket by bracket.
+    n_iterations_ : int
+        Number of planned rungs.
 
     See Also
     --------
@@ -64,9 +197,9 @@ class GPHalvingSearchCV(ModelParameters, HalvingParameters, BaseSearch):
 
     Notes
     -----
-    ``min_resources="auto"`` is `max_resources` over the cube of `factor`. Where training does
-    not continue, as with rows, the first bracket has 27 candidates instead of 36: no bracket
-    costs more than one of Hyperband with the same rungs.
+    ``min_resources="auto"`` is ``max_resources / factor**3``. If training does not continue, as
+    with rows, the first bracket has 27 candidates instead of 36: no bracket costs more than a
+    Hyperband bracket with the same rungs.
 
     Examples
     --------
@@ -83,57 +216,256 @@ class GPHalvingSearchCV(ModelParameters, HalvingParameters, BaseSearch):
     ([1, 3, 9, 27, 3, 9, 27], [36, 12, 4, 1, 9, 3, 1])
     """
 
-    n_iterations: Iterations = 8
-    acquisition: Annotated[str, StrOptions(set(CHOICES))] | Acquisition = "ei_distribution"
-    transfer: Annotated[str, StrOptions(set(TRANSFERS))] = "joint"
+    _parameter_constraints = (
+        BaseSearch._parameter_constraints
+        | MODEL
+        | HALVING
+        | ITERATIONS
+        | {
+            "acquisition": [StrOptions(set(CHOICES)), Acquisition],
+            "transfer": [StrOptions(set(TRANSFERS))],
+        }
+    )
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_distributions: dict | list | tuple | None = None,
+        *,
+        factor: float = 3,
+        n_iterations: int = 8,
+        acquisition: "str | Acquisition" = "ei_distribution",
+        transfer: str = "joint",
+        n_initial: int | None = None,
+        batch_size: int | Literal["auto"] = 1,
+        resource: str | Resource = "n_samples",
+        min_resources: int | Literal["auto"] = "auto",
+        max_resources: int | Literal["auto"] = "auto",
+        select: Literal["auto", "best", "top"] = "auto",
+        audit: float = 0.0,
+        scoring: "Scoring" = None,
+        n_jobs: int | None = None,
+        refit: "Refit" = True,
+        cv: "Folding" = None,
+        verbose: int = 0,
+        pre_dispatch: int | str = "2*n_jobs",
+        random_state: Seed = None,
+        error_score: float | str = np.nan,
+        return_train_score: bool = False,
+        objectives: list | tuple | None = None,
+        constraints: "Constraints" = None,
+        initial_params: dict | list | tuple | Literal["auto"] | None = "auto",
+        prior_results: Any = None,
+        prior: dict | None = None,
+        timeout: float | None = None,
+        overtime: float | None = None,
+        target_score: float | None = None,
+        patience: int | None = None,
+        stop: Literal["converged"] | None = None,
+        candidate_timeout: float | None = None,
+        memory_limit: int | None = None,
+        max_retries: int = 1,
+        devices: list | tuple | None = None,
+        checkpoint_dir: str | os.PathLike | None = None,
+        ensemble: bool | int = False,
+    ) -> None:
+        super().__init__(**self._shared(locals()))
+        self.factor = factor
+        self.n_iterations = n_iterations
+        self.acquisition = acquisition
+        self.transfer = transfer
+        self.n_initial = n_initial
+        self.batch_size = batch_size
+        self.resource = resource
+        self.min_resources = min_resources
+        self.max_resources = max_resources
+        self.select = select
+        self.audit = audit
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         sampler = GPSampler(self.acquisition, n_initial=self.n_initial, transfer=self.transfer)
         return sampler, IteratedHalving(self.factor, self.n_iterations)
 
 
-@documented
-@dataclass(kw_only=True, eq=False, repr=False)
-class TPEHalvingSearchCV(ModelParameters, HalvingParameters, BaseSearch):
+class TPEHalvingSearchCV(BaseSearch):
     """Short brackets of successive halving whose candidates a Parzen estimator proposes.
 
     The first bracket begins with 36 candidates at a 27th of the largest resource, each later one
-    with nine at a ninth, and each ends with one at all of it, for the price of two or three full
-    trainings (the first: four). So results that are worth learning from come soon and often: in
-    our measurements it left a smaller regret than `BOHBSearchCV`, whose brackets hedge more.
+    with nine at a ninth. A bracket ends with one candidate at the largest resource, at the cost of
+    two or three full fits (the first: four), so useful results arrive early. In our measurements
+    the regret was smaller than with `BOHBSearchCV`.
 
     Parameters
     ----------
-    {head}
+    estimator : estimator object, or list of estimators or of pairs (str, estimator)
+        Estimator to tune: anything with scikit-learn's interface, Pipelines included, or a list of
+        models of which the best is chosen and tuned.
+    param_distributions : dict, list of dict or None, default=None
+        Lists or distributions by parameter name, as for `RandomizedSearchCV`, or a list of such
+        dicts. None: the default space of the estimator.
     factor : float, default=3
         One candidate in `factor` is promoted, and rungs are `factor` times apart; the first
         bracket has four, a later one three.
     n_iterations : int, default=8
-        Count of brackets, each with new candidates; the first is as wide as Hyperband's budget
+        Number of brackets, each with new candidates; the first is as wide as Hyperband's budget
         for a bracket allows.
     transfer : {"rung", "none", "all", "survivors", "same"}, default="rung"
-        Which results the proposals learn from, see `BOHBSearchCV`.
-    {n_initial}
-    {batch_size}
-    {resources}
-    {common}
+        Results that the proposals learn from, see `BOHBSearchCV`.
+    n_initial : int or None, default=None
+        Number of quasi-random candidates before the first model. None: 4 to 10, depending on the
+        number of parameters.
+    batch_size : int or "auto", default=1
+        Number of candidates evaluated at the same time. "auto": as many as keep `n_jobs` workers
+        busy.
+    resource : str or Resource, default="n_samples"
+        Resource to increase step by step: "epochs", "n_samples", "folds", "seconds" or the name of
+        an integer parameter.
+    min_resources : int or "auto", default="auto"
+        Smallest amount of the resource. "auto": 1, or for rows four of each class and at least
+        1/81 of all.
+    max_resources : int or "auto", default="auto"
+        Largest amount of the resource. "auto": 81 epochs, the estimator's own value of a
+        parameter, all rows or all folds.
+    select : {"auto", "best", "top"}, default="auto"
+        Candidates that may win: all of them ("best"), or only those with the largest resource
+        ("top").
+    audit : float, default=0.0
+        Share of the candidates stopped early that are trained up to the last rung at the end, to
+        measure the loss.
+    scoring : str, callable, list, tuple, dict or None, default=None
+        Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
+        method.
+    n_jobs : int or None, default=None
+        Number of jobs (fits of candidates and folds) to run in parallel on the active joblib
+        backend.
+    refit : bool, str, callable, Bound or dict, default=True
+        Whether to fit the best candidate on all rows, and the metric or rule that selects it.
+    cv : int, cross-validation generator, iterable or None, default=None
+        Cross-validation splitting strategy, as in scikit-learn's searches. None: 5 folds.
+    verbose : int, default=0
+        Verbosity: 0 is silent, 1 shows a status line, 2 adds a line for each rung, 3 and more
+        print a line for each fit.
+    pre_dispatch : int or str, default="2*n_jobs"
+        Number of jobs handed to the workers in advance.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the candidates, of the row subsets and, during each fit, of the global generators.
+    error_score : "raise" or numeric, default=np.nan
+        Score of a failed fit in `cv_results_`. "raise" raises the error at once.
+    return_train_score : bool, default=False
+        If True, `cv_results_` contains training scores.
+    objectives : list of str or None, default=None
+        Objectives of a multi-objective search, two or more: metrics of `scoring`, "fit_time",
+        "predict_time" or "model_size".
+    constraints : callable, Bound, list of them or None, default=None
+        Constraints of a candidate: a function ``f(params) -> bool``, checked before any fit, or a
+        `Bound` on a measured value.
+    initial_params : dict, list of dict, "auto" or None, default="auto"
+        Candidates to evaluate first. "auto": the untuned estimator and known good values if no
+        space is given.
+    prior_results : object, list of objects or None, default=None
+        Results of earlier searches to learn from: fitted searches, their `cv_results_`, a
+        `checkpoint_dir` or Optuna studies.
+    prior : dict or None, default=None
+        Belief about good values by parameter name: a distribution of a number, or a dict of
+        weights of the choices in a list.
+    timeout : float or None, default=None
+        Time limit in seconds, including the refit, whose duration is estimated from the fits on
+        the folds.
+    overtime : float or None, default=None
+        Seconds after `timeout` at which candidates still running are stopped. None: the search
+        waits for them.
+    target_score : float or None, default=None
+        Stop when a candidate reaches this score.
+    patience : int or None, default=None
+        Stop after this number of consecutive candidates at full resource without an improvement.
+    stop : "converged" or None, default=None
+        "converged": stop when doubling the time would probably gain less than the cross-validation
+        noise.
+    candidate_timeout : float or None, default=None
+        Time limit in seconds for fitting and scoring a candidate on one fold, from one rung to the
+        next.
+    memory_limit : int or None, default=None
+        Maximum number of bytes that a candidate may allocate on one fold, in addition to the data.
+        Linux only.
+    max_retries : int, default=1
+        Number of times a fit is repeated if its worker process dies, before it fails with the
+        status "crash".
+    devices : list of (int or str) or None, default=None
+        CUDA devices to distribute over the worker processes, by number or UUID. None: all visible
+        devices.
+    checkpoint_dir : str, path-like or None, default=None
+        Directory in which the search stores its progress. If the search is interrupted, the same
+        `fit` resumes from there.
+    ensemble : bool or int, default=False
+        Whether `best_estimator_` averages the best candidates, or the maximum number of candidates
+        to average.
 
     Attributes
     ----------
-    {attributes}
-    {fidelity_attributes}
+    cv_results_ : dict of numpy arrays
+        Results of all candidates, as in scikit-learn's searches.
+    best_estimator_ : estimator object
+        Best candidate fitted on all rows, or an average with `ensemble`. Not available if
+        ``refit=False``.
+    best_score_ : float
+        Mean cross-validated score of the best candidate. Not available if `refit` is a callable.
+    best_params_ : dict
+        Parameters of the best candidate.
+    best_index_ : int
+        Row of the best candidate in `cv_results_`.
+    scorer_ : callable or dict
+        Scorer, or a dict of scorers for several metrics.
+    n_splits_ : int
+        Number of folds.
+    ensemble_ : sksearch.reporting.Ensemble
+        Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
+    refit_time_ : float
+        Seconds for the refit, including the other candidates of an ensemble.
+    multimetric_ : bool
+        Whether there are several metrics.
+    statuses_, errors_ : list of str
+        Status of each row ("ok", "error", "nan", "timeout", "memory" or "crash"), and the first
+        line of its error.
+    history_ : History
+        Every trial, with the status, error and cost of each result.
+    pareto_ : sksearch.reporting.ParetoFront
+        Pareto front, if there are several `objectives`.
+    metric_ : str
+        Metric of `best_score_`, if there are several `objectives`.
+    plan_ : SearchPlan
+        Plan of the search, made before any fit.
+    progress_ : Progress
+        Progress of the search, which another thread may read while `fit` runs.
+    interrupted_ : bool
+        Whether Ctrl-C, SIGTERM or an error ended the search. Results known by then are kept.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, if the best estimator is a classifier.
+    n_features_in_ : int
+        Number of features, if the best estimator has this attribute.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the best estimator has this attribute.
+    audited_ : list of int
+        Trials stopped early and then trained up to the last rung, if `audit` is not 0.
+    best_n_resources_ : int
+        Amount of the resource of the best candidate, also for the fit on all rows.
+    min_resources_, max_resources_ : int
+        Smallest and largest amount of the resource.
+    n_resources_, n_candidates_ : list of int
+        Amount of the resource and number of candidates of each planned rung, bracket by bracket.
+    n_iterations_ : int
+        Number of planned rungs.
 
     See Also
     --------
-    GPHalvingSearchCV : A Gaussian process proposes; what to use if you do not know.
+    GPHalvingSearchCV : A Gaussian process proposes.
     BOHBSearchCV : All brackets of Hyperband.
     TPESearchCV : A Parzen estimator proposes, at full resource.
 
     Notes
     -----
-    ``min_resources="auto"`` is `max_resources` over the cube of `factor`. Where training does
-    not continue, as with rows, the first bracket has 27 candidates instead of 36: no bracket
-    costs more than one of Hyperband with the same rungs.
+    ``min_resources="auto"`` is ``max_resources / factor**3``. If training does not continue, as
+    with rows, the first bracket has 27 candidates instead of 36: no bracket costs more than a
+    Hyperband bracket with the same rungs.
 
     Examples
     --------
@@ -150,8 +482,66 @@ class TPEHalvingSearchCV(ModelParameters, HalvingParameters, BaseSearch):
     ([1, 3, 9, 27, 3, 9, 27], [36, 12, 4, 1, 9, 3, 1])
     """
 
-    n_iterations: Iterations = 8
-    transfer: Annotated[str, StrOptions(set(WITHOUT_JOINT))] = "rung"
+    _parameter_constraints = (
+        BaseSearch._parameter_constraints
+        | MODEL
+        | HALVING
+        | ITERATIONS
+        | {"transfer": [StrOptions(set(WITHOUT_JOINT))]}
+    )
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_distributions: dict | list | tuple | None = None,
+        *,
+        factor: float = 3,
+        n_iterations: int = 8,
+        transfer: str = "rung",
+        n_initial: int | None = None,
+        batch_size: int | Literal["auto"] = 1,
+        resource: str | Resource = "n_samples",
+        min_resources: int | Literal["auto"] = "auto",
+        max_resources: int | Literal["auto"] = "auto",
+        select: Literal["auto", "best", "top"] = "auto",
+        audit: float = 0.0,
+        scoring: "Scoring" = None,
+        n_jobs: int | None = None,
+        refit: "Refit" = True,
+        cv: "Folding" = None,
+        verbose: int = 0,
+        pre_dispatch: int | str = "2*n_jobs",
+        random_state: Seed = None,
+        error_score: float | str = np.nan,
+        return_train_score: bool = False,
+        objectives: list | tuple | None = None,
+        constraints: "Constraints" = None,
+        initial_params: dict | list | tuple | Literal["auto"] | None = "auto",
+        prior_results: Any = None,
+        prior: dict | None = None,
+        timeout: float | None = None,
+        overtime: float | None = None,
+        target_score: float | None = None,
+        patience: int | None = None,
+        stop: Literal["converged"] | None = None,
+        candidate_timeout: float | None = None,
+        memory_limit: int | None = None,
+        max_retries: int = 1,
+        devices: list | tuple | None = None,
+        checkpoint_dir: str | os.PathLike | None = None,
+        ensemble: bool | int = False,
+    ) -> None:
+        super().__init__(**self._shared(locals()))
+        self.factor = factor
+        self.n_iterations = n_iterations
+        self.transfer = transfer
+        self.n_initial = n_initial
+        self.batch_size = batch_size
+        self.resource = resource
+        self.min_resources = min_resources
+        self.max_resources = max_resources
+        self.select = select
+        self.audit = audit
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         sampler = TPESampler(n_initial=self.n_initial, transfer=self.transfer)

@@ -2,16 +2,22 @@
 
 import copy
 import math
+import os
 import warnings
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
-from typing import Annotated, Any, ClassVar, Literal, Self, cast
+from numbers import Integral
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 from sklearn.model_selection import ParameterSampler
 
-from sksearch._utils._compat import Interval, SklearnHalvingGrid, SklearnHalvingRandom, num_samples
-from sksearch._utils._typing import Samples, Targets
+from sksearch._utils._compat import (
+    SklearnHalvingGrid,
+    SklearnHalvingRandom,
+    StrOptions,
+    num_samples,
+)
+from sksearch._utils._typing import Folding, Samples, Scoring, Seed, Targets
 from sksearch.base import Resource, Sampler, Scheduler, Start, Told
 from sksearch.fitting.run._folds import Folds
 from sksearch.fitting.run._results import ResultRow, best_of_last_iteration
@@ -24,57 +30,8 @@ from sksearch.schedulers import HalvingIterations
 from sksearch.search._base import BaseSearch
 from sksearch.search._full import CandidateDraws, is_for_scikit_learn
 from sksearch.search._namesakes import GridSearchCV
-from sksearch.search._parameters import Count, CountOrAuto, documented
+from sksearch.search._parts import AUTO, COUNT, HALVING, Constraints, Refit
 from sksearch.space import Space
-
-TEXTS = {
-    "halving": """
-factor : float, default=3
-    One candidate in `factor` goes on from each iteration, to `factor` times the resource.
-resource : str or Resource, default="n_samples"
-    "n_samples": rows, of training and test folds alike. The name of an integer parameter, such as
-    ``"n_estimators"``: candidates are fitted again with it in each iteration. Other resources are
-    as in `SuccessiveHalvingSearchCV`, such as "epochs", which scikit-learn's has not.
-max_resources : int or "auto", default="auto"
-    Count of units that no candidate gets more of. "auto": all rows, or the estimator's own value
-    of the parameter.
-""",
-    "aggressive": """
-aggressive_elimination : bool, default=False
-    Whether the first iteration is repeated until few enough candidates are left for the others,
-    where resources would else end before.
-""",
-    "halving_attributes": """
-n_resources_, n_candidates_ : list of int
-    Units and candidates of each iteration.
-n_iterations_, n_required_iterations_, n_possible_iterations_ : int
-    Count of iterations; after how many fewer than `factor` candidates are left; and how many the
-    resources allow.
-n_remaining_candidates_ : int
-    Count of candidates that would go on from the last iteration.
-min_resources_, max_resources_ : int
-    Units of the first iteration, and the most that there are.
-best_n_resources_ : int
-    Units of the last iteration that was reached.
-""",
-    "halving_notes": """
-Candidates, rows of data, scores, promotions and ``cv_results_`` are those of scikit-learn, with
-its ranks, which are by score over all iterations; the winner is the best of the last one.
-With a ``RandomState`` or None as `random_state` it draws as scikit-learn from the same state.
-These differ:
-
-- Repeated iterations, of `aggressive_elimination` or of a `factor` so small that rounded resources
-  are equal, show again what is known of a candidate. scikit-learn trains it again; with an int as
-  `random_state` that brings the same scores, else others, from other rows.
-- A function as `refit` chooses the winner; scikit-learn's says so, and ignores it.
-- A number as `error_score` is shown, and the candidate is among the last nevertheless.
-- Splitters that shuffle without a seed are taken, as folds are made once.
-- ``max_resources="auto"`` with a parameter as the resource is the estimator's own value.
-- Within an iteration the candidates with the best scores are fitted first, and callbacks see each
-  iteration as a task.
-""",
-}
-
 
 #: How often scikit-learn draws the candidates, where rows are not the resource.
 N_PASSES = 2
@@ -84,21 +41,23 @@ def _iterations_of(setup: Setup) -> HalvingIterations:
     return cast(HalvingIterations, setup.scheduler)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class _Halving(BaseSearch):
     """What both have: iterations, and scikit-learn's rows and rule of the winner."""
 
-    factor: Annotated[float, Interval(Real, 1, None, closed="neither")] = 3
-    resource: str | Resource = "n_samples"
-    max_resources: CountOrAuto = "auto"
-    min_resources: Count | Literal["exhaust", "smallest"] = "exhaust"
-    aggressive_elimination: bool = False
-    return_train_score: Any = True
+    _parameter_constraints = BaseSearch._parameter_constraints | {
+        "factor": HALVING["factor"],
+        "resource": [str, Resource],
+        "max_resources": [COUNT, AUTO],
+        "min_resources": [COUNT, StrOptions({"exhaust", "smallest"})],
+        "aggressive_elimination": [bool],
+    }
+
+    factor: float
+    aggressive_elimination: bool
 
     # No parameter: the best of the last iteration wins, whatever the resource.
     select = "top"  # type: Any
     _columns: ClassVar[tuple[str, ...]] = ("iter", "n_resources")
-    _texts: ClassVar[dict[str, str]] = TEXTS
     _known_as = ()  # a grid is no random search
     _is_namesake: ClassVar[bool] = True
 
@@ -188,40 +147,181 @@ class _Halving(BaseSearch):
         return best_of_last_iteration(results, refit_metric)
 
 
-@documented
-@dataclass(kw_only=True, eq=False, repr=False)
-class HalvingGridSearchCV(GridSearchCV, _Halving):  # type: ignore[misc]  # as its base
+class HalvingGridSearchCV(GridSearchCV, _Halving):
     """Halving over a grid: scikit-learn's, to the last row of ``cv_results_``.
 
     All points of a grid get little resource, and the best ``1 / factor`` of them `factor` times as
-    much, and so on. Beside what scikit-learn's has there are a time limit, checkpoints, clusters,
-    `report` and what else searches share; nothing experimental has to be enabled.
+    much in the next iteration. The search adds a time limit, checkpoints, clusters, `report` and
+    the other parameters of our searches, and needs no experimental import.
 
     Parameters
     ----------
-    {estimator}
+    estimator : estimator object, or list of estimators or of pairs (str, estimator)
+        Estimator to tune: anything with scikit-learn's interface, Pipelines included, or a list of
+        models of which the best is chosen and tuned.
     param_grid : dict or list of dict
-        As for ``GridSearchCV``: lists of values by name of the parameter.
-    {halving}
+        Lists of values by parameter name, as in scikit-learn.
+    factor : float, default=3
+        One in `factor` candidates is promoted after each iteration, and gets `factor` times the
+        resource.
+    resource : str or Resource, default="n_samples"
+        "n_samples" draws rows of the training and the test folds. The name of an integer
+        parameter, such as ``"n_estimators"``, fits the candidates again in each iteration. Other
+        resources, which scikit-learn does not have, are as in `SuccessiveHalvingSearchCV`.
+    max_resources : int or "auto", default="auto"
+        Maximum amount of the resource for any candidate. "auto": all rows, or the estimator's
+        own value of the parameter.
     min_resources : int, "exhaust" or "smallest", default="exhaust"
-        Count of units of the first iteration. "smallest" for rows: two of each class in each fold;
-        else 1. "exhaust": as many as leave `max_resources` for the last iteration.
-    {aggressive}
-    {common}
+        Amount of the resource in the first iteration. "smallest": 1, or for rows two of each
+        class in each fold. "exhaust": the amount that leaves `max_resources` for the last
+        iteration.
+    aggressive_elimination : bool, default=False
+        Whether to repeat the first iteration until few enough candidates are left for the
+        following ones, if the resources would end before.
+    scoring : str, callable, list, tuple, dict or None, default=None
+        Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
+        method.
+    n_jobs : int or None, default=None
+        Number of jobs (fits of candidates and folds) to run in parallel on the active joblib
+        backend.
+    refit : bool, str, callable, Bound or dict, default=True
+        Whether to fit the best candidate on all rows, and the metric or rule that selects it.
+    cv : int, cross-validation generator, iterable or None, default=None
+        Cross-validation splitting strategy, as in scikit-learn's searches. None: 5 folds.
+    verbose : int, default=0
+        Verbosity: 0 is silent, 1 shows a status line, 2 adds a line for each rung, 3 and more
+        print a line for each fit.
+    pre_dispatch : int or str, default="2*n_jobs"
+        Number of jobs handed to the workers in advance.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the candidates, of the row subsets and, during each fit, of the global generators.
+    error_score : "raise" or numeric, default=np.nan
+        Score of a failed fit in `cv_results_`. "raise" raises the error at once.
+    return_train_score : bool, default=True
+        If True, `cv_results_` contains training scores.
+    objectives : list of str or None, default=None
+        Objectives of a multi-objective search, two or more: metrics of `scoring`, "fit_time",
+        "predict_time" or "model_size".
+    constraints : callable, Bound, list of them or None, default=None
+        Constraints of a candidate: a function ``f(params) -> bool``, checked before any fit, or a
+        `Bound` on a measured value.
+    initial_params : dict, list of dict, "auto" or None, default="auto"
+        Candidates to evaluate first. "auto": the untuned estimator and known good values if no
+        space is given.
+    prior_results : object, list of objects or None, default=None
+        Results of earlier searches to learn from: fitted searches, their `cv_results_`, a
+        `checkpoint_dir` or Optuna studies.
+    prior : dict or None, default=None
+        Belief about good values by parameter name: a distribution of a number, or a dict of
+        weights of the choices in a list.
+    timeout : float or None, default=None
+        Time limit in seconds, including the refit, whose duration is estimated from the fits on
+        the folds.
+    overtime : float or None, default=None
+        Seconds after `timeout` at which candidates still running are stopped. None: the search
+        waits for them.
+    target_score : float or None, default=None
+        Stop when a candidate reaches this score.
+    patience : int or None, default=None
+        Stop after this number of consecutive candidates at full resource without an improvement.
+    stop : "converged" or None, default=None
+        "converged": stop when doubling the time would probably gain less than the cross-validation
+        noise.
+    candidate_timeout : float or None, default=None
+        Time limit in seconds for fitting and scoring a candidate on one fold, from one rung to the
+        next.
+    memory_limit : int or None, default=None
+        Maximum number of bytes that a candidate may allocate on one fold, in addition to the data.
+        Linux only.
+    max_retries : int, default=1
+        Number of times a fit is repeated if its worker process dies, before it fails with the
+        status "crash".
+    devices : list of (int or str) or None, default=None
+        CUDA devices to distribute over the worker processes, by number or UUID. None: all visible
+        devices.
+    checkpoint_dir : str, path-like or None, default=None
+        Directory in which the search stores its progress. If the search is interrupted, the same
+        `fit` resumes from there.
+    ensemble : bool or int, default=False
+        Whether `best_estimator_` averages the best candidates, or the maximum number of candidates
+        to average.
 
     Attributes
     ----------
-    {attributes}
-    {halving_attributes}
+    n_resources_, n_candidates_ : list of int
+        Amount of the resource and number of candidates of each iteration.
+    n_iterations_, n_required_iterations_, n_possible_iterations_ : int
+        Number of iterations, the number after which fewer than `factor` candidates are left, and
+        the number that the resources allow.
+    n_remaining_candidates_ : int
+        Number of candidates that another iteration would have.
+    min_resources_, max_resources_ : int
+        Amount of the resource in the first iteration, and the maximum amount.
+    best_n_resources_ : int
+        Amount of the resource in the last iteration reached.
+    cv_results_ : dict of numpy arrays
+        Results of all candidates, as in scikit-learn's searches.
+    best_estimator_ : estimator object
+        Best candidate fitted on all rows, or an average with `ensemble`. Not available if
+        ``refit=False``.
+    best_score_ : float
+        Mean cross-validated score of the best candidate. Not available if `refit` is a callable.
+    best_params_ : dict
+        Parameters of the best candidate.
+    best_index_ : int
+        Row of the best candidate in `cv_results_`.
+    scorer_ : callable or dict
+        Scorer, or a dict of scorers for several metrics.
+    n_splits_ : int
+        Number of folds.
+    ensemble_ : sksearch.reporting.Ensemble
+        Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
+    refit_time_ : float
+        Seconds for the refit, including the other candidates of an ensemble.
+    multimetric_ : bool
+        Whether there are several metrics.
+    statuses_, errors_ : list of str
+        Status of each row ("ok", "error", "nan", "timeout", "memory" or "crash"), and the first
+        line of its error.
+    history_ : History
+        Every trial, with the status, error and cost of each result.
+    pareto_ : sksearch.reporting.ParetoFront
+        Pareto front, if there are several `objectives`.
+    metric_ : str
+        Metric of `best_score_`, if there are several `objectives`.
+    plan_ : SearchPlan
+        Plan of the search, made before any fit.
+    progress_ : Progress
+        Progress of the search, which another thread may read while `fit` runs.
+    interrupted_ : bool
+        Whether Ctrl-C, SIGTERM or an error ended the search. Results known by then are kept.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, if the best estimator is a classifier.
+    n_features_in_ : int
+        Number of features, if the best estimator has this attribute.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the best estimator has this attribute.
 
     See Also
     --------
-    HalvingRandomSearchCV : Draws instead of all points.
-    SuccessiveHalvingSearchCV : Goes on with training, and tests on all rows.
+    HalvingRandomSearchCV : Random candidates instead of all points.
+    SuccessiveHalvingSearchCV : Continues training, and tests on all rows.
 
     Notes
     -----
-    {halving_notes}
+    Candidates, rows of data, scores, promotions, ranks and ``cv_results_`` are scikit-learn's; the
+    winner is the best candidate of the last iteration. If `random_state` is a ``RandomState`` or
+    None, the search draws the same numbers as scikit-learn from the same state. The differences:
+
+    - Repeated iterations, due to `aggressive_elimination` or to a small `factor` with equal
+      rounded resources, repeat the known results of a candidate. scikit-learn fits it again, with
+      the same scores if `random_state` is an int, and with other rows and scores otherwise.
+    - A callable `refit` selects the winner. scikit-learn documents the same, and ignores it.
+    - A candidate with a numeric `error_score` is always among the last ones.
+    - Splitters that shuffle without a seed are accepted, because folds are made once.
+    - ``max_resources="auto"`` with a parameter as the resource is the estimator's own value.
+    - Within an iteration the candidates with the best scores are fitted first, and callbacks see
+      each iteration as a task.
 
     Examples
     --------
@@ -235,52 +335,225 @@ class HalvingGridSearchCV(GridSearchCV, _Halving):  # type: ignore[misc]  # as i
     ([30, 90], [9, 3])
     """
 
-    return_train_score: Any = True
-
     _known_as = (*GridSearchCV._known_as, SklearnHalvingGrid)
+    _parameter_constraints = GridSearchCV._parameter_constraints | _Halving._parameter_constraints
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_grid: dict | list | tuple,
+        *,
+        factor: float = 3,
+        resource: str | Resource = "n_samples",
+        max_resources: int | Literal["auto"] = "auto",
+        min_resources: int | Literal["exhaust", "smallest"] = "exhaust",
+        aggressive_elimination: bool = False,
+        scoring: "Scoring" = None,
+        n_jobs: int | None = None,
+        refit: "Refit" = True,
+        cv: "Folding" = None,
+        verbose: int = 0,
+        pre_dispatch: int | str = "2*n_jobs",
+        random_state: Seed = None,
+        error_score: float | str = np.nan,
+        return_train_score: bool = True,
+        objectives: list | tuple | None = None,
+        constraints: "Constraints" = None,
+        initial_params: dict | list | tuple | Literal["auto"] | None = "auto",
+        prior_results: Any = None,
+        prior: dict | None = None,
+        timeout: float | None = None,
+        overtime: float | None = None,
+        target_score: float | None = None,
+        patience: int | None = None,
+        stop: Literal["converged"] | None = None,
+        candidate_timeout: float | None = None,
+        memory_limit: int | None = None,
+        max_retries: int = 1,
+        devices: list | tuple | None = None,
+        checkpoint_dir: str | os.PathLike | None = None,
+        ensemble: bool | int = False,
+    ) -> None:
+        super().__init__(param_grid=param_grid, **self._shared(locals()))
+        self.factor = factor
+        self.resource = resource
+        self.max_resources = max_resources
+        self.min_resources = min_resources
+        self.aggressive_elimination = aggressive_elimination
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         sampler = ListedSampler(self._points(), repeats=True)
         return sampler, self._scheduler(self._n_points(space))
 
 
-@documented
-@dataclass(kw_only=True, eq=False, repr=False)
 class HalvingRandomSearchCV(_Halving):
-    """Halving over draws: scikit-learn's, to the last row of ``cv_results_``.
+    """Halving over random candidates: scikit-learn's, to the last row of ``cv_results_``.
 
-    Draws get little resource, and the best ``1 / factor`` of them `factor` times as much, and so
-    on. With the same ``random_state`` there are the same candidates on the same rows. Beside what
-    scikit-learn's has there are a time limit, checkpoints, clusters, `report` and what else
-    searches share; nothing experimental has to be enabled.
+    Random candidates get little resource, and the best ``1 / factor`` of them `factor` times as
+    much in the next iteration. The same `random_state` gives the same candidates on the same rows.
+    The search adds a time limit, checkpoints, clusters, `report` and the other parameters of our
+    searches, and needs no experimental import.
 
     Parameters
     ----------
-    {head}
+    estimator : estimator object, or list of estimators or of pairs (str, estimator)
+        Estimator to tune: anything with scikit-learn's interface, Pipelines included, or a list of
+        models of which the best is chosen and tuned.
+    param_distributions : dict, list of dict or None, default=None
+        Lists or distributions by parameter name, as for `RandomizedSearchCV`, or a list of such
+        dicts. None: the default space of the estimator.
     n_candidates : int or "exhaust", default="exhaust"
-        Count of draws. If lists have no more candidates, all are tried. "exhaust": as many as
-        leave `max_resources` for the last iteration.
-    {halving}
+        Number of candidates to draw. If lists contain fewer candidates, all are tried. "exhaust":
+        the number that leaves `max_resources` for the last iteration.
+    factor : float, default=3
+        One in `factor` candidates is promoted after each iteration, and gets `factor` times the
+        resource.
+    resource : str or Resource, default="n_samples"
+        "n_samples" draws rows of the training and the test folds. The name of an integer
+        parameter, such as ``"n_estimators"``, fits the candidates again in each iteration. Other
+        resources, which scikit-learn does not have, are as in `SuccessiveHalvingSearchCV`.
+    max_resources : int or "auto", default="auto"
+        Maximum amount of the resource for any candidate. "auto": all rows, or the estimator's
+        own value of the parameter.
     min_resources : int, "exhaust" or "smallest", default="smallest"
-        Count of units of the first iteration. "smallest" for rows: two of each class in each fold;
-        else 1. "exhaust": as many as leave `max_resources` for the last iteration, which needs a
-        count as `n_candidates`.
-    {aggressive}
-    {common}
+        Amount of the resource in the first iteration. "smallest": 1, or for rows two of each
+        class in each fold. "exhaust": the amount that leaves `max_resources` for the last
+        iteration, which needs an int as `n_candidates`.
+    aggressive_elimination : bool, default=False
+        Whether to repeat the first iteration until few enough candidates are left for the
+        following ones, if the resources would end before.
+    scoring : str, callable, list, tuple, dict or None, default=None
+        Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
+        method.
+    n_jobs : int or None, default=None
+        Number of jobs (fits of candidates and folds) to run in parallel on the active joblib
+        backend.
+    refit : bool, str, callable, Bound or dict, default=True
+        Whether to fit the best candidate on all rows, and the metric or rule that selects it.
+    cv : int, cross-validation generator, iterable or None, default=None
+        Cross-validation splitting strategy, as in scikit-learn's searches. None: 5 folds.
+    verbose : int, default=0
+        Verbosity: 0 is silent, 1 shows a status line, 2 adds a line for each rung, 3 and more
+        print a line for each fit.
+    pre_dispatch : int or str, default="2*n_jobs"
+        Number of jobs handed to the workers in advance.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the candidates, of the row subsets and, during each fit, of the global generators.
+    error_score : "raise" or numeric, default=np.nan
+        Score of a failed fit in `cv_results_`. "raise" raises the error at once.
+    return_train_score : bool, default=True
+        If True, `cv_results_` contains training scores.
+    objectives : list of str or None, default=None
+        Objectives of a multi-objective search, two or more: metrics of `scoring`, "fit_time",
+        "predict_time" or "model_size".
+    constraints : callable, Bound, list of them or None, default=None
+        Constraints of a candidate: a function ``f(params) -> bool``, checked before any fit, or a
+        `Bound` on a measured value.
+    initial_params : dict, list of dict, "auto" or None, default="auto"
+        Candidates to evaluate first. "auto": the untuned estimator and known good values if no
+        space is given.
+    prior_results : object, list of objects or None, default=None
+        Results of earlier searches to learn from: fitted searches, their `cv_results_`, a
+        `checkpoint_dir` or Optuna studies.
+    prior : dict or None, default=None
+        Belief about good values by parameter name: a distribution of a number, or a dict of
+        weights of the choices in a list.
+    timeout : float or None, default=None
+        Time limit in seconds, including the refit, whose duration is estimated from the fits on
+        the folds.
+    overtime : float or None, default=None
+        Seconds after `timeout` at which candidates still running are stopped. None: the search
+        waits for them.
+    target_score : float or None, default=None
+        Stop when a candidate reaches this score.
+    patience : int or None, default=None
+        Stop after this number of consecutive candidates at full resource without an improvement.
+    stop : "converged" or None, default=None
+        "converged": stop when doubling the time would probably gain less than the cross-validation
+        noise.
+    candidate_timeout : float or None, default=None
+        Time limit in seconds for fitting and scoring a candidate on one fold, from one rung to the
+        next.
+    memory_limit : int or None, default=None
+        Maximum number of bytes that a candidate may allocate on one fold, in addition to the data.
+        Linux only.
+    max_retries : int, default=1
+        Number of times a fit is repeated if its worker process dies, before it fails with the
+        status "crash".
+    devices : list of (int or str) or None, default=None
+        CUDA devices to distribute over the worker processes, by number or UUID. None: all visible
+        devices.
+    checkpoint_dir : str, path-like or None, default=None
+        Directory in which the search stores its progress. If the search is interrupted, the same
+        `fit` resumes from there.
+    ensemble : bool or int, default=False
+        Whether `best_estimator_` averages the best candidates, or the maximum number of candidates
+        to average.
 
     Attributes
     ----------
-    {attributes}
-    {halving_attributes}
+    n_resources_, n_candidates_ : list of int
+        Amount of the resource and number of candidates of each iteration.
+    n_iterations_, n_required_iterations_, n_possible_iterations_ : int
+        Number of iterations, the number after which fewer than `factor` candidates are left, and
+        the number that the resources allow.
+    n_remaining_candidates_ : int
+        Number of candidates that another iteration would have.
+    min_resources_, max_resources_ : int
+        Amount of the resource in the first iteration, and the maximum amount.
+    best_n_resources_ : int
+        Amount of the resource in the last iteration reached.
+    cv_results_ : dict of numpy arrays
+        Results of all candidates, as in scikit-learn's searches.
+    best_estimator_ : estimator object
+        Best candidate fitted on all rows, or an average with `ensemble`. Not available if
+        ``refit=False``.
+    best_score_ : float
+        Mean cross-validated score of the best candidate. Not available if `refit` is a callable.
+    best_params_ : dict
+        Parameters of the best candidate.
+    best_index_ : int
+        Row of the best candidate in `cv_results_`.
+    scorer_ : callable or dict
+        Scorer, or a dict of scorers for several metrics.
+    n_splits_ : int
+        Number of folds.
+    ensemble_ : sksearch.reporting.Ensemble
+        Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
+    refit_time_ : float
+        Seconds for the refit, including the other candidates of an ensemble.
+    multimetric_ : bool
+        Whether there are several metrics.
+    statuses_, errors_ : list of str
+        Status of each row ("ok", "error", "nan", "timeout", "memory" or "crash"), and the first
+        line of its error.
+    history_ : History
+        Every trial, with the status, error and cost of each result.
+    pareto_ : sksearch.reporting.ParetoFront
+        Pareto front, if there are several `objectives`.
+    metric_ : str
+        Metric of `best_score_`, if there are several `objectives`.
+    plan_ : SearchPlan
+        Plan of the search, made before any fit.
+    progress_ : Progress
+        Progress of the search, which another thread may read while `fit` runs.
+    interrupted_ : bool
+        Whether Ctrl-C, SIGTERM or an error ended the search. Results known by then are kept.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, if the best estimator is a classifier.
+    n_features_in_ : int
+        Number of features, if the best estimator has this attribute.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the best estimator has this attribute.
 
     See Also
     --------
     HalvingGridSearchCV : All points of a grid.
-    SuccessiveHalvingSearchCV : Goes on with training, and tests on all rows.
+    SuccessiveHalvingSearchCV : Continues training, and tests on all rows.
 
     Notes
     -----
-    {halving_notes}
+    See the notes of `HalvingGridSearchCV`.
 
     Examples
     --------
@@ -295,10 +568,55 @@ class HalvingRandomSearchCV(_Halving):
     ([30, 60, 120], [5, 3, 2])
     """
 
-    n_candidates: Count | Literal["exhaust"] = "exhaust"
-    min_resources: Count | Literal["exhaust", "smallest"] = "smallest"
-
     _known_as = (*BaseSearch._known_as, SklearnHalvingRandom)
+    _parameter_constraints = _Halving._parameter_constraints | {
+        "n_candidates": [COUNT, StrOptions({"exhaust"})]
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_distributions: dict | list | tuple | None = None,
+        *,
+        n_candidates: int | Literal["exhaust"] = "exhaust",
+        factor: float = 3,
+        resource: str | Resource = "n_samples",
+        max_resources: int | Literal["auto"] = "auto",
+        min_resources: int | Literal["exhaust", "smallest"] = "smallest",
+        aggressive_elimination: bool = False,
+        scoring: "Scoring" = None,
+        n_jobs: int | None = None,
+        refit: "Refit" = True,
+        cv: "Folding" = None,
+        verbose: int = 0,
+        pre_dispatch: int | str = "2*n_jobs",
+        random_state: Seed = None,
+        error_score: float | str = np.nan,
+        return_train_score: bool = True,
+        objectives: list | tuple | None = None,
+        constraints: "Constraints" = None,
+        initial_params: dict | list | tuple | Literal["auto"] | None = "auto",
+        prior_results: Any = None,
+        prior: dict | None = None,
+        timeout: float | None = None,
+        overtime: float | None = None,
+        target_score: float | None = None,
+        patience: int | None = None,
+        stop: Literal["converged"] | None = None,
+        candidate_timeout: float | None = None,
+        memory_limit: int | None = None,
+        max_retries: int = 1,
+        devices: list | tuple | None = None,
+        checkpoint_dir: str | os.PathLike | None = None,
+        ensemble: bool | int = False,
+    ) -> None:
+        super().__init__(**self._shared(locals()))
+        self.n_candidates = n_candidates
+        self.factor = factor
+        self.resource = resource
+        self.max_resources = max_resources
+        self.min_resources = min_resources
+        self.aggressive_elimination = aggressive_elimination
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         """Draw as scikit-learn; where it cannot, as everywhere."""

@@ -1,21 +1,23 @@
 """A search that follows the gradient of the validation loss."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.stats import loguniform
 
-from sksearch._utils._typing import Estimator, Seed
+from sksearch._utils._typing import Estimator, Folding, Scoring, Seed
 from sksearch.base import Sampler, Scheduler, Start
 from sksearch.fitting.run._setup import Setup
 from sksearch.history import History, Params
 from sksearch.hypergradients._models import CrossValidatedLoss, Parts, parts_of
 from sksearch.schedulers import FullFidelity
-from sksearch.search import BaseSearch, Count, documented
+from sksearch.search import COUNT, BaseSearch
+from sksearch.search._parts import Constraints, Refit
 from sksearch.space import Space
 
 #: Places in the range of each parameter where it may begin, by the count of parameters.
@@ -106,14 +108,12 @@ class Descent(Sampler):
         return self.loss(self.loss.params(theta), n_folds=1)[0]
 
 
-@documented
-@dataclass(kw_only=True, eq=False, repr=False)
 class HypergradientSearchCV(BaseSearch):
     """Follow the gradient of the validation loss: a penalty for each of hundreds of features.
 
-    For models that minimise a smooth loss, the derivatives of the validation loss by all their
-    penalties cost no more than a training. Candidates are the steps of L-BFGS on the mean loss
-    over the folds; each is trained and scored as in any other search, and the best score wins.
+    If a model minimises a smooth loss, the derivatives of the validation loss by all penalties
+    cost no more than one fit. Candidates are the steps of L-BFGS on the mean loss over the folds.
+    Each one is fitted and scored as in any other search, and the best score wins.
 
     Parameters
     ----------
@@ -124,41 +124,148 @@ class HypergradientSearchCV(BaseSearch):
         each feature, or each group of features, a penalty of its own.
     param_distributions : dict or None, default=None
         ``scipy.stats.loguniform`` for each name: "featurepenalties__penalties" for the range of
-        each penalty, and the model's ``alpha``, ``C`` or ``gamma``. None: the penalties, if there
-        are any, and else the model's own parameters; of a kernel both.
+        each penalty, and the model's ``alpha``, ``C`` or ``gamma``. None: the penalties if there
+        are any, otherwise the model's own parameters, and both for a kernel.
     n_iter : int, default=10
-        Count of candidates. More of them fit the folds better, and often other rows worse.
-    {common}
+        Number of candidates. More of them fit the folds better, and often other rows worse.
+    scoring : str, callable, list, tuple, dict or None, default=None
+        Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
+        method.
+    n_jobs : int or None, default=None
+        Number of jobs (fits of candidates and folds) to run in parallel on the active joblib
+        backend.
+    refit : bool, str, callable, Bound or dict, default=True
+        Whether to fit the best candidate on all rows, and the metric or rule that selects it.
+    cv : int, cross-validation generator, iterable or None, default=None
+        Cross-validation splitting strategy, as in scikit-learn's searches. None: 5 folds.
+    verbose : int, default=0
+        Verbosity: 0 is silent, 1 shows a status line, 2 adds a line for each rung, 3 and more
+        print a line for each fit.
+    pre_dispatch : int or str, default="2*n_jobs"
+        Number of jobs handed to the workers in advance.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the candidates, of the row subsets and, during each fit, of the global generators.
+    error_score : "raise" or numeric, default=np.nan
+        Score of a failed fit in `cv_results_`. "raise" raises the error at once.
+    return_train_score : bool, default=False
+        If True, `cv_results_` contains training scores.
+    objectives : list of str or None, default=None
+        Objectives of a multi-objective search, two or more: metrics of `scoring`, "fit_time",
+        "predict_time" or "model_size".
+    constraints : callable, Bound, list of them or None, default=None
+        Constraints of a candidate: a function ``f(params) -> bool``, checked before any fit, or a
+        `Bound` on a measured value.
+    initial_params : dict, list of dict, "auto" or None, default="auto"
+        Candidates to evaluate first. "auto": the untuned estimator and known good values if no
+        space is given.
+    prior_results : object, list of objects or None, default=None
+        Results of earlier searches to learn from: fitted searches, their `cv_results_`, a
+        `checkpoint_dir` or Optuna studies.
+    prior : dict or None, default=None
+        Belief about good values by parameter name: a distribution of a number, or a dict of
+        weights of the choices in a list.
+    timeout : float or None, default=None
+        Time limit in seconds, including the refit, whose duration is estimated from the fits on
+        the folds.
+    overtime : float or None, default=None
+        Seconds after `timeout` at which candidates still running are stopped. None: the search
+        waits for them.
+    target_score : float or None, default=None
+        Stop when a candidate reaches this score.
+    patience : int or None, default=None
+        Stop after this number of consecutive candidates at full resource without an improvement.
+    stop : "converged" or None, default=None
+        "converged": stop when doubling the time would probably gain less than the cross-validation
+        noise.
+    candidate_timeout : float or None, default=None
+        Time limit in seconds for fitting and scoring a candidate on one fold, from one rung to the
+        next.
+    memory_limit : int or None, default=None
+        Maximum number of bytes that a candidate may allocate on one fold, in addition to the data.
+        Linux only.
+    max_retries : int, default=1
+        Number of times a fit is repeated if its worker process dies, before it fails with the
+        status "crash".
+    devices : list of (int or str) or None, default=None
+        CUDA devices to distribute over the worker processes, by number or UUID. None: all visible
+        devices.
+    checkpoint_dir : str, path-like or None, default=None
+        Directory in which the search stores its progress. If the search is interrupted, the same
+        `fit` resumes from there.
+    ensemble : bool or int, default=False
+        Whether `best_estimator_` averages the best candidates, or the maximum number of candidates
+        to average.
 
     Attributes
     ----------
-    {attributes}
+    cv_results_ : dict of numpy arrays
+        Results of all candidates, as in scikit-learn's searches.
+    best_estimator_ : estimator object
+        Best candidate fitted on all rows, or an average with `ensemble`. Not available if
+        ``refit=False``.
+    best_score_ : float
+        Mean cross-validated score of the best candidate. Not available if `refit` is a callable.
+    best_params_ : dict
+        Parameters of the best candidate.
+    best_index_ : int
+        Row of the best candidate in `cv_results_`.
+    scorer_ : callable or dict
+        Scorer, or a dict of scorers for several metrics.
+    n_splits_ : int
+        Number of folds.
+    ensemble_ : sksearch.reporting.Ensemble
+        Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
+    refit_time_ : float
+        Seconds for the refit, including the other candidates of an ensemble.
+    multimetric_ : bool
+        Whether there are several metrics.
+    statuses_, errors_ : list of str
+        Status of each row ("ok", "error", "nan", "timeout", "memory" or "crash"), and the first
+        line of its error.
+    history_ : History
+        Every trial, with the status, error and cost of each result.
+    pareto_ : sksearch.reporting.ParetoFront
+        Pareto front, if there are several `objectives`.
+    metric_ : str
+        Metric of `best_score_`, if there are several `objectives`.
+    plan_ : SearchPlan
+        Plan of the search, made before any fit.
+    progress_ : Progress
+        Progress of the search, which another thread may read while `fit` runs.
+    interrupted_ : bool
+        Whether Ctrl-C, SIGTERM or an error ended the search. Results known by then are kept.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, if the best estimator is a classifier.
+    n_features_in_ : int
+        Number of features, if the best estimator has this attribute.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the best estimator has this attribute.
 
     Raises
     ------
     ValueError
-        From `fit`, before any training, for an estimator that cannot be differentiated, for
+        In `fit`, before any training, for an estimator that cannot be differentiated, for
         other parameters or distributions, and for `objectives`, `constraints` and
         `prior_results`.
 
     See Also
     --------
     sksearch.hypergradients.FeaturePenalties : A penalty for each feature.
-    sksearch.hypergradients.implicit : The gradient for models of your own.
+    sksearch.hypergradients.implicit : The gradient for custom models.
     GPBayesSearchCV : For parameters of any kind, and few of them.
 
     Notes
     -----
     The loss is the mean squared error of regressors and of RidgeClassifier, the log loss of
     LogisticRegression and the squared hinge loss of LinearSVC, on the validation rows and without
-    weights. The gradient is by implicit differentiation [1]_, [2]_ with a Cholesky factor of the
-    Hessian: memory grows with the square of the count of features, time with its cube. A sparse X
-    is made dense for it.
+    weights. The gradient uses implicit differentiation [1]_, [2]_ with a Cholesky factor of the
+    Hessian: memory grows with the square of the number of features, time with its cube. A sparse X
+    is converted to a dense array.
 
-    The first candidates are `initial_params` or the untuned estimator. L-BFGS begins at the one
-    with the least loss on the first fold among these and a coarse grid on which all penalties
-    are the same; where it has converged before the end, it begins again at the next of them. Folds
-    are fitted by hundreds of numbers, so `best_score_` is too good: measure on other rows.
+    The first candidates are `initial_params` or the untuned estimator. L-BFGS starts from the
+    candidate with the smallest loss on the first fold, among these and a coarse grid with equal
+    penalties. If it converges before the end, it starts again from the next one. Hundreds of
+    numbers are fitted to the folds, so `best_score_` is optimistic: measure on other rows.
 
     References
     ----------
@@ -184,7 +291,42 @@ class HypergradientSearchCV(BaseSearch):
     True
     """
 
-    n_iter: Count = 10
+    _parameter_constraints = BaseSearch._parameter_constraints | {"n_iter": [COUNT]}
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_distributions: dict | list | tuple | None = None,
+        *,
+        n_iter: int = 10,
+        scoring: "Scoring" = None,
+        n_jobs: int | None = None,
+        refit: "Refit" = True,
+        cv: "Folding" = None,
+        verbose: int = 0,
+        pre_dispatch: int | str = "2*n_jobs",
+        random_state: Seed = None,
+        error_score: float | str = np.nan,
+        return_train_score: bool = False,
+        objectives: list | tuple | None = None,
+        constraints: "Constraints" = None,
+        initial_params: dict | list | tuple | Literal["auto"] | None = "auto",
+        prior_results: Any = None,
+        prior: dict | None = None,
+        timeout: float | None = None,
+        overtime: float | None = None,
+        target_score: float | None = None,
+        patience: int | None = None,
+        stop: Literal["converged"] | None = None,
+        candidate_timeout: float | None = None,
+        memory_limit: int | None = None,
+        max_retries: int = 1,
+        devices: list | tuple | None = None,
+        checkpoint_dir: str | os.PathLike | None = None,
+        ensemble: bool | int = False,
+    ) -> None:
+        super().__init__(**self._shared(locals()))
+        self.n_iter = n_iter
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return Descent(), FullFidelity(self.n_iter)

@@ -1,71 +1,195 @@
 """Incremental evaluation, by name."""
 
-from dataclasses import dataclass
+import os
 from numbers import Real
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from sksearch._utils._compat import Interval, StrOptions
-from sksearch.base import Sampler, Scheduler
+from sksearch._utils._typing import Folding, Scoring, Seed
+from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.samplers import ForestSampler, GPSampler, RandomSampler
 from sksearch.schedulers import IncrementalEvaluation
 from sksearch.search._base import BaseSearch
-from sksearch.search._parameters import Count, ResourceParameters, documented
+from sksearch.search._parts import COUNT, RESOURCE, Constraints, Refit
 from sksearch.space import Space
 
 POPULATIONS = {"forest": ForestSampler, "gp": GPSampler, "random": RandomSampler}
 
 
-@documented
-@dataclass(kw_only=True, eq=False, repr=False)
-class IncrementalEvaluationSearchCV(ResourceParameters, BaseSearch):
-    """Incremental evaluation: a large population at first, a fixed step for those that are kept.
+class IncrementalEvaluationSearchCV(BaseSearch):
+    """Incremental evaluation: a large population first, then a fixed step for the best ones.
 
-    Most of the budget goes into the population, which a model may choose; then the best `keep`
-    of it go on by `step` units, again and again, until one is left. In successive halving all
-    rungs cost the same; here each costs about `keep` of the one before, and the last candidate
-    is trained far less than `max_resources`, if the budget is not large.
+    Most of the budget goes into the population, which a model may choose. At each rung the share
+    `keep` of the candidates is trained for `step` more units, until one is left. In successive
+    halving all rungs cost the same; here each rung costs about `keep` times the previous one, and
+    unless the budget is large, the last candidate is trained far less than `max_resources`.
 
     Parameters
     ----------
-    {head}
+    estimator : estimator object, or list of estimators or of pairs (str, estimator)
+        Estimator to tune: anything with scikit-learn's interface, Pipelines included, or a list of
+        models of which the best is chosen and tuned.
+    param_distributions : dict, list of dict or None, default=None
+        Lists or distributions by parameter name, as for `RandomizedSearchCV`, or a list of such
+        dicts. None: the default space of the estimator.
     population : {"forest", "gp", "random"}, default="forest"
-        The chooser of the population: a random forest or a Gaussian process, which learn from the
-        scores at `min_resources`, or chance.
+        Sampler of the population: a random forest or a Gaussian process, which learn from the
+        scores at `min_resources`, or random draws.
     budget : int or None, default=None
-        Count of units for all candidates together, in each fold; never exceeded. None: what ten
-        candidates cost at `max_resources`.
+        Maximum number of units for all candidates together, in each fold. None: the cost of ten
+        candidates at `max_resources`.
     keep : float, default=0.25
-        The part of a rung that goes on (r in [1]_).
+        Share of the candidates of a rung that are promoted (r in [1]_).
     step : int or None, default=None
-        Count of units between two rungs (b in [1]_). None: half of `min_resources`, at least 1.
+        Number of units between two rungs (b in [1]_). None: half of `min_resources`, at least 1.
     candidates : {"algorithm1", "largest"}, default="algorithm1"
         Size of the population: by the formula in [1]_, or as many as `budget` pays for.
-    {batch_size}
+    batch_size : int, default=1
+        Number of candidates evaluated at the same time. The result does not depend on `n_jobs`.
     resource : str or Resource, default="n_samples"
-        The resource that is spent step by step, see `HyperbandSearchCV`.
+        Resource to increase step by step: "epochs", "n_samples", "folds", "seconds" or the name of
+        an integer parameter.
     min_resources : int or "auto", default="auto"
-        Count of units that the population gets (b_init in [1]_). "auto" is a tenth of
-        `max_resources`, as 2 of 20 epochs in [1]_, but at least what the resource needs.
+        Number of units for each candidate of the population (b_init in [1]_). "auto": a tenth of
+        `max_resources`, as 2 of 20 epochs in [1]_, and at least the minimum of the resource.
     max_resources : int or "auto", default="auto"
-        Count of units that no candidate exceeds. "auto" is 81 epochs, the estimator's own value
-        of a parameter, all rows, all folds; seconds must be given.
-    {select}
+        Largest amount of the resource. "auto": 81 epochs, the estimator's own value of a
+        parameter, all rows or all folds.
+    select : {"auto", "best", "top"}, default="auto"
+        Candidates that may win: all of them ("best"), or only those with the largest resource
+        ("top").
     audit : float, default=0.0
-        Share of the candidates stopped early that are brought to the last rung nevertheless, see
-        `HyperbandSearchCV`.
-    {common}
+        Share of the candidates stopped early that are trained up to the last rung at the end, to
+        measure the loss.
+    scoring : str, callable, list, tuple, dict or None, default=None
+        Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
+        method.
+    n_jobs : int or None, default=None
+        Number of jobs (fits of candidates and folds) to run in parallel on the active joblib
+        backend.
+    refit : bool, str, callable, Bound or dict, default=True
+        Whether to fit the best candidate on all rows, and the metric or rule that selects it.
+    cv : int, cross-validation generator, iterable or None, default=None
+        Cross-validation splitting strategy, as in scikit-learn's searches. None: 5 folds.
+    verbose : int, default=0
+        Verbosity: 0 is silent, 1 shows a status line, 2 adds a line for each rung, 3 and more
+        print a line for each fit.
+    pre_dispatch : int or str, default="2*n_jobs"
+        Number of jobs handed to the workers in advance.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the candidates, of the row subsets and, during each fit, of the global generators.
+    error_score : "raise" or numeric, default=np.nan
+        Score of a failed fit in `cv_results_`. "raise" raises the error at once.
+    return_train_score : bool, default=False
+        If True, `cv_results_` contains training scores.
+    objectives : list of str or None, default=None
+        Objectives of a multi-objective search, two or more: metrics of `scoring`, "fit_time",
+        "predict_time" or "model_size".
+    constraints : callable, Bound, list of them or None, default=None
+        Constraints of a candidate: a function ``f(params) -> bool``, checked before any fit, or a
+        `Bound` on a measured value.
+    initial_params : dict, list of dict, "auto" or None, default="auto"
+        Candidates to evaluate first. "auto": the untuned estimator and known good values if no
+        space is given.
+    prior_results : object, list of objects or None, default=None
+        Results of earlier searches to learn from: fitted searches, their `cv_results_`, a
+        `checkpoint_dir` or Optuna studies.
+    prior : dict or None, default=None
+        Belief about good values by parameter name: a distribution of a number, or a dict of
+        weights of the choices in a list.
+    timeout : float or None, default=None
+        Time limit in seconds, including the refit, whose duration is estimated from the fits on
+        the folds.
+    overtime : float or None, default=None
+        Seconds after `timeout` at which candidates still running are stopped. None: the search
+        waits for them.
+    target_score : float or None, default=None
+        Stop when a candidate reaches this score.
+    patience : int or None, default=None
+        Stop after this number of consecutive candidates at full resource without an improvement.
+    stop : "converged" or None, default=None
+        "converged": stop when doubling the time would probably gain less than the cross-validation
+        noise.
+    candidate_timeout : float or None, default=None
+        Time limit in seconds for fitting and scoring a candidate on one fold, from one rung to the
+        next.
+    memory_limit : int or None, default=None
+        Maximum number of bytes that a candidate may allocate on one fold, in addition to the data.
+        Linux only.
+    max_retries : int, default=1
+        Number of times a fit is repeated if its worker process dies, before it fails with the
+        status "crash".
+    devices : list of (int or str) or None, default=None
+        CUDA devices to distribute over the worker processes, by number or UUID. None: all visible
+        devices.
+    checkpoint_dir : str, path-like or None, default=None
+        Directory in which the search stores its progress. If the search is interrupted, the same
+        `fit` resumes from there.
+    ensemble : bool or int, default=False
+        Whether `best_estimator_` averages the best candidates, or the maximum number of candidates
+        to average.
 
     Attributes
     ----------
-    {attributes}
-    {fidelity_attributes}
+    cv_results_ : dict of numpy arrays
+        Results of all candidates, as in scikit-learn's searches.
+    best_estimator_ : estimator object
+        Best candidate fitted on all rows, or an average with `ensemble`. Not available if
+        ``refit=False``.
+    best_score_ : float
+        Mean cross-validated score of the best candidate. Not available if `refit` is a callable.
+    best_params_ : dict
+        Parameters of the best candidate.
+    best_index_ : int
+        Row of the best candidate in `cv_results_`.
+    scorer_ : callable or dict
+        Scorer, or a dict of scorers for several metrics.
+    n_splits_ : int
+        Number of folds.
+    ensemble_ : sksearch.reporting.Ensemble
+        Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
+    refit_time_ : float
+        Seconds for the refit, including the other candidates of an ensemble.
+    multimetric_ : bool
+        Whether there are several metrics.
+    statuses_, errors_ : list of str
+        Status of each row ("ok", "error", "nan", "timeout", "memory" or "crash"), and the first
+        line of its error.
+    history_ : History
+        Every trial, with the status, error and cost of each result.
+    pareto_ : sksearch.reporting.ParetoFront
+        Pareto front, if there are several `objectives`.
+    metric_ : str
+        Metric of `best_score_`, if there are several `objectives`.
+    plan_ : SearchPlan
+        Plan of the search, made before any fit.
+    progress_ : Progress
+        Progress of the search, which another thread may read while `fit` runs.
+    interrupted_ : bool
+        Whether Ctrl-C, SIGTERM or an error ended the search. Results known by then are kept.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, if the best estimator is a classifier.
+    n_features_in_ : int
+        Number of features, if the best estimator has this attribute.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the best estimator has this attribute.
+    audited_ : list of int
+        Trials stopped early and then trained up to the last rung, if `audit` is not 0.
+    best_n_resources_ : int
+        Amount of the resource of the best candidate, also for the fit on all rows.
+    min_resources_, max_resources_ : int
+        Smallest and largest amount of the resource.
+    n_resources_, n_candidates_ : list of int
+        Amount of the resource and number of candidates of each planned rung, bracket by bracket.
+    n_iterations_ : int
+        Number of planned rungs.
 
     See Also
     --------
     SuccessiveHalvingSearchCV : Spends as much on the last candidates as on the first ones.
-    sksearch.schedulers.IncrementalEvaluation : The counts, and where they depart from [1]_.
+    sksearch.schedulers.IncrementalEvaluation : Formulas, and differences from [1]_.
 
     References
     ----------
@@ -97,12 +221,73 @@ class IncrementalEvaluationSearchCV(ResourceParameters, BaseSearch):
     True
     """
 
-    population: Annotated[str, StrOptions(set(POPULATIONS))] = "forest"
-    budget: Count | None = None
-    keep: Annotated[float, Interval(Real, 0, 1, closed="neither")] = 0.25
-    step: Count | None = None
-    candidates: Literal["algorithm1", "largest"] = "algorithm1"
-    batch_size: Count = 1
+    _parameter_constraints = (
+        BaseSearch._parameter_constraints
+        | RESOURCE
+        | {
+            "population": [StrOptions(set(POPULATIONS))],
+            "budget": [COUNT, None],
+            "keep": [Interval(Real, 0, 1, closed="neither")],
+            "step": [COUNT, None],
+            "candidates": [StrOptions({"algorithm1", "largest"})],
+            "batch_size": [COUNT],
+        }
+    )
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_distributions: dict | list | tuple | None = None,
+        *,
+        population: str = "forest",
+        budget: int | None = None,
+        keep: float = 0.25,
+        step: int | None = None,
+        candidates: Literal["algorithm1", "largest"] = "algorithm1",
+        batch_size: int = 1,
+        resource: str | Resource = "n_samples",
+        min_resources: int | Literal["auto"] = "auto",
+        max_resources: int | Literal["auto"] = "auto",
+        select: Literal["auto", "best", "top"] = "auto",
+        audit: float = 0.0,
+        scoring: "Scoring" = None,
+        n_jobs: int | None = None,
+        refit: "Refit" = True,
+        cv: "Folding" = None,
+        verbose: int = 0,
+        pre_dispatch: int | str = "2*n_jobs",
+        random_state: Seed = None,
+        error_score: float | str = np.nan,
+        return_train_score: bool = False,
+        objectives: list | tuple | None = None,
+        constraints: "Constraints" = None,
+        initial_params: dict | list | tuple | Literal["auto"] | None = "auto",
+        prior_results: Any = None,
+        prior: dict | None = None,
+        timeout: float | None = None,
+        overtime: float | None = None,
+        target_score: float | None = None,
+        patience: int | None = None,
+        stop: Literal["converged"] | None = None,
+        candidate_timeout: float | None = None,
+        memory_limit: int | None = None,
+        max_retries: int = 1,
+        devices: list | tuple | None = None,
+        checkpoint_dir: str | os.PathLike | None = None,
+        ensemble: bool | int = False,
+    ) -> None:
+        super().__init__(**self._shared(locals()))
+        self.population = population
+        self.budget = budget
+        self.keep = keep
+        self.step = step
+        self.candidates = candidates
+        self.batch_size = batch_size
+        self.resource = resource
+        self.min_resources = min_resources
+        self.max_resources = max_resources
+        self.select = select
+        self.audit = audit
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         sampler: Any = POPULATIONS[self.population]

@@ -1,45 +1,160 @@
 """Searches at full resource that learn from results, by name."""
 
-from dataclasses import dataclass
-from typing import Annotated
+import os
+from typing import Any, Literal
 
 import numpy as np
 
 from sksearch._utils._compat import StrOptions
+from sksearch._utils._typing import Folding, Scoring, Seed
 from sksearch.acquisition import Acquisition
 from sksearch.base import Sampler, Scheduler
 from sksearch.samplers import CHOICES, ForestSampler, GPSampler, TPESampler
 from sksearch.schedulers import FullFidelity
 from sksearch.search._base import BaseSearch
-from sksearch.search._parameters import Count, ModelParameters, documented
+from sksearch.search._parts import COUNT, MODEL, Constraints, Refit
 from sksearch.space import Space
 
 
-@documented
-@dataclass(kw_only=True, eq=False, repr=False)
-class GPBayesSearchCV(ModelParameters, BaseSearch):
+class GPBayesSearchCV(BaseSearch):
     """Bayesian optimisation with a Gaussian process.
 
-    After a few quasi-random candidates each next one is where the model expects the largest
-    improvement. Compared with ``RandomizedSearchCV`` it needs fewer candidates; use it where a
-    training takes longer than the hundredths of a second that a proposal costs.
+    After a few quasi-random candidates, each candidate maximises the expected improvement. The
+    search needs fewer candidates than `RandomizedSearchCV`; use it if a fit takes longer than a
+    proposal, which costs hundredths of a second.
 
     Parameters
     ----------
-    {head}
+    estimator : estimator object, or list of estimators or of pairs (str, estimator)
+        Estimator to tune: anything with scikit-learn's interface, Pipelines included, or a list of
+        models of which the best is chosen and tuned.
+    param_distributions : dict, list of dict or None, default=None
+        Lists or distributions by parameter name, as for `RandomizedSearchCV`, or a list of such
+        dicts. None: the default space of the estimator.
     n_iter : int, default=50
-        Count of candidates; a finite space may have fewer.
+        Number of candidates; a finite space may have fewer.
     acquisition : str or Acquisition, default="log_ei"
         Function to maximise: "log_ei" (expected improvement), "log_pi" (probability of one), "lcb"
         (confidence bound), "ei_per_second", "thompson", "portfolio" or "ei_distribution"; see
         `sksearch.samplers.GPSampler`.
-    {n_initial}
-    {batch_size}
-    {common}
+    n_initial : int or None, default=None
+        Number of quasi-random candidates before the first model. None: 4 to 10, depending on the
+        number of parameters.
+    batch_size : int or "auto", default=1
+        Number of candidates evaluated at the same time. "auto": as many as keep `n_jobs` workers
+        busy.
+    scoring : str, callable, list, tuple, dict or None, default=None
+        Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
+        method.
+    n_jobs : int or None, default=None
+        Number of jobs (fits of candidates and folds) to run in parallel on the active joblib
+        backend.
+    refit : bool, str, callable, Bound or dict, default=True
+        Whether to fit the best candidate on all rows, and the metric or rule that selects it.
+    cv : int, cross-validation generator, iterable or None, default=None
+        Cross-validation splitting strategy, as in scikit-learn's searches. None: 5 folds.
+    verbose : int, default=0
+        Verbosity: 0 is silent, 1 shows a status line, 2 adds a line for each rung, 3 and more
+        print a line for each fit.
+    pre_dispatch : int or str, default="2*n_jobs"
+        Number of jobs handed to the workers in advance.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the candidates, of the row subsets and, during each fit, of the global generators.
+    error_score : "raise" or numeric, default=np.nan
+        Score of a failed fit in `cv_results_`. "raise" raises the error at once.
+    return_train_score : bool, default=False
+        If True, `cv_results_` contains training scores.
+    objectives : list of str or None, default=None
+        Objectives of a multi-objective search, two or more: metrics of `scoring`, "fit_time",
+        "predict_time" or "model_size".
+    constraints : callable, Bound, list of them or None, default=None
+        Constraints of a candidate: a function ``f(params) -> bool``, checked before any fit, or a
+        `Bound` on a measured value.
+    initial_params : dict, list of dict, "auto" or None, default="auto"
+        Candidates to evaluate first. "auto": the untuned estimator and known good values if no
+        space is given.
+    prior_results : object, list of objects or None, default=None
+        Results of earlier searches to learn from: fitted searches, their `cv_results_`, a
+        `checkpoint_dir` or Optuna studies.
+    prior : dict or None, default=None
+        Belief about good values by parameter name: a distribution of a number, or a dict of
+        weights of the choices in a list.
+    timeout : float or None, default=None
+        Time limit in seconds, including the refit, whose duration is estimated from the fits on
+        the folds.
+    overtime : float or None, default=None
+        Seconds after `timeout` at which candidates still running are stopped. None: the search
+        waits for them.
+    target_score : float or None, default=None
+        Stop when a candidate reaches this score.
+    patience : int or None, default=None
+        Stop after this number of consecutive candidates at full resource without an improvement.
+    stop : "converged" or None, default=None
+        "converged": stop when doubling the time would probably gain less than the cross-validation
+        noise.
+    candidate_timeout : float or None, default=None
+        Time limit in seconds for fitting and scoring a candidate on one fold, from one rung to the
+        next.
+    memory_limit : int or None, default=None
+        Maximum number of bytes that a candidate may allocate on one fold, in addition to the data.
+        Linux only.
+    max_retries : int, default=1
+        Number of times a fit is repeated if its worker process dies, before it fails with the
+        status "crash".
+    devices : list of (int or str) or None, default=None
+        CUDA devices to distribute over the worker processes, by number or UUID. None: all visible
+        devices.
+    checkpoint_dir : str, path-like or None, default=None
+        Directory in which the search stores its progress. If the search is interrupted, the same
+        `fit` resumes from there.
+    ensemble : bool or int, default=False
+        Whether `best_estimator_` averages the best candidates, or the maximum number of candidates
+        to average.
 
     Attributes
     ----------
-    {attributes}
+    cv_results_ : dict of numpy arrays
+        Results of all candidates, as in scikit-learn's searches.
+    best_estimator_ : estimator object
+        Best candidate fitted on all rows, or an average with `ensemble`. Not available if
+        ``refit=False``.
+    best_score_ : float
+        Mean cross-validated score of the best candidate. Not available if `refit` is a callable.
+    best_params_ : dict
+        Parameters of the best candidate.
+    best_index_ : int
+        Row of the best candidate in `cv_results_`.
+    scorer_ : callable or dict
+        Scorer, or a dict of scorers for several metrics.
+    n_splits_ : int
+        Number of folds.
+    ensemble_ : sksearch.reporting.Ensemble
+        Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
+    refit_time_ : float
+        Seconds for the refit, including the other candidates of an ensemble.
+    multimetric_ : bool
+        Whether there are several metrics.
+    statuses_, errors_ : list of str
+        Status of each row ("ok", "error", "nan", "timeout", "memory" or "crash"), and the first
+        line of its error.
+    history_ : History
+        Every trial, with the status, error and cost of each result.
+    pareto_ : sksearch.reporting.ParetoFront
+        Pareto front, if there are several `objectives`.
+    metric_ : str
+        Metric of `best_score_`, if there are several `objectives`.
+    plan_ : SearchPlan
+        Plan of the search, made before any fit.
+    progress_ : Progress
+        Progress of the search, which another thread may read while `fit` runs.
+    interrupted_ : bool
+        Whether Ctrl-C, SIGTERM or an error ended the search. Results known by then are kept.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, if the best estimator is a classifier.
+    n_features_in_ : int
+        Number of features, if the best estimator has this attribute.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the best estimator has this attribute.
 
     See Also
     --------
@@ -65,33 +180,192 @@ class GPBayesSearchCV(ModelParameters, BaseSearch):
     True
     """
 
-    n_iter: Count = 50
-    acquisition: Annotated[str, StrOptions(set(CHOICES))] | Acquisition = "log_ei"
+    _parameter_constraints = (
+        BaseSearch._parameter_constraints
+        | MODEL
+        | {"n_iter": [COUNT], "acquisition": [StrOptions(set(CHOICES)), Acquisition]}
+    )
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_distributions: dict | list | tuple | None = None,
+        *,
+        n_iter: int = 50,
+        acquisition: "str | Acquisition" = "log_ei",
+        n_initial: int | None = None,
+        batch_size: int | Literal["auto"] = 1,
+        scoring: "Scoring" = None,
+        n_jobs: int | None = None,
+        refit: "Refit" = True,
+        cv: "Folding" = None,
+        verbose: int = 0,
+        pre_dispatch: int | str = "2*n_jobs",
+        random_state: Seed = None,
+        error_score: float | str = np.nan,
+        return_train_score: bool = False,
+        objectives: list | tuple | None = None,
+        constraints: "Constraints" = None,
+        initial_params: dict | list | tuple | Literal["auto"] | None = "auto",
+        prior_results: Any = None,
+        prior: dict | None = None,
+        timeout: float | None = None,
+        overtime: float | None = None,
+        target_score: float | None = None,
+        patience: int | None = None,
+        stop: Literal["converged"] | None = None,
+        candidate_timeout: float | None = None,
+        memory_limit: int | None = None,
+        max_retries: int = 1,
+        devices: list | tuple | None = None,
+        checkpoint_dir: str | os.PathLike | None = None,
+        ensemble: bool | int = False,
+    ) -> None:
+        super().__init__(**self._shared(locals()))
+        self.n_iter = n_iter
+        self.acquisition = acquisition
+        self.n_initial = n_initial
+        self.batch_size = batch_size
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return GPSampler(self.acquisition, n_initial=self.n_initial), FullFidelity(self.n_iter)
 
 
-@documented
-@dataclass(kw_only=True, eq=False, repr=False)
-class TPESearchCV(ModelParameters, BaseSearch):
+class TPESearchCV(BaseSearch):
     """The tree-structured Parzen estimator.
 
-    After a few quasi-random candidates each next one is likely among the good ones so far and
-    unlikely among the others. A proposal costs about a millisecond, also after a thousand.
+    After a few quasi-random candidates, each candidate is likely under the density of the good
+    ones and unlikely under the density of the others. A proposal takes about a millisecond, even
+    after a thousand candidates.
 
     Parameters
     ----------
-    {head}
+    estimator : estimator object, or list of estimators or of pairs (str, estimator)
+        Estimator to tune: anything with scikit-learn's interface, Pipelines included, or a list of
+        models of which the best is chosen and tuned.
+    param_distributions : dict, list of dict or None, default=None
+        Lists or distributions by parameter name, as for `RandomizedSearchCV`, or a list of such
+        dicts. None: the default space of the estimator.
     n_iter : int, default=50
-        Count of candidates; a finite space may have fewer.
-    {n_initial}
-    {batch_size}
-    {common}
+        Number of candidates; a finite space may have fewer.
+    n_initial : int or None, default=None
+        Number of quasi-random candidates before the first model. None: 4 to 10, depending on the
+        number of parameters.
+    batch_size : int or "auto", default=1
+        Number of candidates evaluated at the same time. "auto": as many as keep `n_jobs` workers
+        busy.
+    scoring : str, callable, list, tuple, dict or None, default=None
+        Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
+        method.
+    n_jobs : int or None, default=None
+        Number of jobs (fits of candidates and folds) to run in parallel on the active joblib
+        backend.
+    refit : bool, str, callable, Bound or dict, default=True
+        Whether to fit the best candidate on all rows, and the metric or rule that selects it.
+    cv : int, cross-validation generator, iterable or None, default=None
+        Cross-validation splitting strategy, as in scikit-learn's searches. None: 5 folds.
+    verbose : int, default=0
+        Verbosity: 0 is silent, 1 shows a status line, 2 adds a line for each rung, 3 and more
+        print a line for each fit.
+    pre_dispatch : int or str, default="2*n_jobs"
+        Number of jobs handed to the workers in advance.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the candidates, of the row subsets and, during each fit, of the global generators.
+    error_score : "raise" or numeric, default=np.nan
+        Score of a failed fit in `cv_results_`. "raise" raises the error at once.
+    return_train_score : bool, default=False
+        If True, `cv_results_` contains training scores.
+    objectives : list of str or None, default=None
+        Objectives of a multi-objective search, two or more: metrics of `scoring`, "fit_time",
+        "predict_time" or "model_size".
+    constraints : callable, Bound, list of them or None, default=None
+        Constraints of a candidate: a function ``f(params) -> bool``, checked before any fit, or a
+        `Bound` on a measured value.
+    initial_params : dict, list of dict, "auto" or None, default="auto"
+        Candidates to evaluate first. "auto": the untuned estimator and known good values if no
+        space is given.
+    prior_results : object, list of objects or None, default=None
+        Results of earlier searches to learn from: fitted searches, their `cv_results_`, a
+        `checkpoint_dir` or Optuna studies.
+    prior : dict or None, default=None
+        Belief about good values by parameter name: a distribution of a number, or a dict of
+        weights of the choices in a list.
+    timeout : float or None, default=None
+        Time limit in seconds, including the refit, whose duration is estimated from the fits on
+        the folds.
+    overtime : float or None, default=None
+        Seconds after `timeout` at which candidates still running are stopped. None: the search
+        waits for them.
+    target_score : float or None, default=None
+        Stop when a candidate reaches this score.
+    patience : int or None, default=None
+        Stop after this number of consecutive candidates at full resource without an improvement.
+    stop : "converged" or None, default=None
+        "converged": stop when doubling the time would probably gain less than the cross-validation
+        noise.
+    candidate_timeout : float or None, default=None
+        Time limit in seconds for fitting and scoring a candidate on one fold, from one rung to the
+        next.
+    memory_limit : int or None, default=None
+        Maximum number of bytes that a candidate may allocate on one fold, in addition to the data.
+        Linux only.
+    max_retries : int, default=1
+        Number of times a fit is repeated if its worker process dies, before it fails with the
+        status "crash".
+    devices : list of (int or str) or None, default=None
+        CUDA devices to distribute over the worker processes, by number or UUID. None: all visible
+        devices.
+    checkpoint_dir : str, path-like or None, default=None
+        Directory in which the search stores its progress. If the search is interrupted, the same
+        `fit` resumes from there.
+    ensemble : bool or int, default=False
+        Whether `best_estimator_` averages the best candidates, or the maximum number of candidates
+        to average.
 
     Attributes
     ----------
-    {attributes}
+    cv_results_ : dict of numpy arrays
+        Results of all candidates, as in scikit-learn's searches.
+    best_estimator_ : estimator object
+        Best candidate fitted on all rows, or an average with `ensemble`. Not available if
+        ``refit=False``.
+    best_score_ : float
+        Mean cross-validated score of the best candidate. Not available if `refit` is a callable.
+    best_params_ : dict
+        Parameters of the best candidate.
+    best_index_ : int
+        Row of the best candidate in `cv_results_`.
+    scorer_ : callable or dict
+        Scorer, or a dict of scorers for several metrics.
+    n_splits_ : int
+        Number of folds.
+    ensemble_ : sksearch.reporting.Ensemble
+        Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
+    refit_time_ : float
+        Seconds for the refit, including the other candidates of an ensemble.
+    multimetric_ : bool
+        Whether there are several metrics.
+    statuses_, errors_ : list of str
+        Status of each row ("ok", "error", "nan", "timeout", "memory" or "crash"), and the first
+        line of its error.
+    history_ : History
+        Every trial, with the status, error and cost of each result.
+    pareto_ : sksearch.reporting.ParetoFront
+        Pareto front, if there are several `objectives`.
+    metric_ : str
+        Metric of `best_score_`, if there are several `objectives`.
+    plan_ : SearchPlan
+        Plan of the search, made before any fit.
+    progress_ : Progress
+        Progress of the search, which another thread may read while `fit` runs.
+    interrupted_ : bool
+        Whether Ctrl-C, SIGTERM or an error ended the search. Results known by then are kept.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, if the best estimator is a classifier.
+    n_features_in_ : int
+        Number of features, if the best estimator has this attribute.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the best estimator has this attribute.
 
     See Also
     --------
@@ -116,32 +390,185 @@ class TPESearchCV(ModelParameters, BaseSearch):
     True
     """
 
-    n_iter: Count = 50
+    _parameter_constraints = BaseSearch._parameter_constraints | MODEL | {"n_iter": [COUNT]}
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_distributions: dict | list | tuple | None = None,
+        *,
+        n_iter: int = 50,
+        n_initial: int | None = None,
+        batch_size: int | Literal["auto"] = 1,
+        scoring: "Scoring" = None,
+        n_jobs: int | None = None,
+        refit: "Refit" = True,
+        cv: "Folding" = None,
+        verbose: int = 0,
+        pre_dispatch: int | str = "2*n_jobs",
+        random_state: Seed = None,
+        error_score: float | str = np.nan,
+        return_train_score: bool = False,
+        objectives: list | tuple | None = None,
+        constraints: "Constraints" = None,
+        initial_params: dict | list | tuple | Literal["auto"] | None = "auto",
+        prior_results: Any = None,
+        prior: dict | None = None,
+        timeout: float | None = None,
+        overtime: float | None = None,
+        target_score: float | None = None,
+        patience: int | None = None,
+        stop: Literal["converged"] | None = None,
+        candidate_timeout: float | None = None,
+        memory_limit: int | None = None,
+        max_retries: int = 1,
+        devices: list | tuple | None = None,
+        checkpoint_dir: str | os.PathLike | None = None,
+        ensemble: bool | int = False,
+    ) -> None:
+        super().__init__(**self._shared(locals()))
+        self.n_iter = n_iter
+        self.n_initial = n_initial
+        self.batch_size = batch_size
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return TPESampler(n_initial=self.n_initial), FullFidelity(self.n_iter)
 
 
-@documented
-@dataclass(kw_only=True, eq=False, repr=False)
-class ForestBayesSearchCV(ModelParameters, BaseSearch):
+class ForestBayesSearchCV(BaseSearch):
     """Bayesian optimisation with a random forest.
 
-    A forest takes choices, conditions and plateaus as they come; where scores vary smoothly, a
-    Gaussian process needs fewer candidates.
+    A forest suits choices, conditions and plateaus; if scores vary smoothly, a Gaussian process
+    needs fewer candidates.
 
     Parameters
     ----------
-    {head}
+    estimator : estimator object, or list of estimators or of pairs (str, estimator)
+        Estimator to tune: anything with scikit-learn's interface, Pipelines included, or a list of
+        models of which the best is chosen and tuned.
+    param_distributions : dict, list of dict or None, default=None
+        Lists or distributions by parameter name, as for `RandomizedSearchCV`, or a list of such
+        dicts. None: the default space of the estimator.
     n_iter : int, default=50
-        Count of candidates; a finite space may have fewer.
-    {n_initial}
-    {batch_size}
-    {common}
+        Number of candidates; a finite space may have fewer.
+    n_initial : int or None, default=None
+        Number of quasi-random candidates before the first model. None: 4 to 10, depending on the
+        number of parameters.
+    batch_size : int or "auto", default=1
+        Number of candidates evaluated at the same time. "auto": as many as keep `n_jobs` workers
+        busy.
+    scoring : str, callable, list, tuple, dict or None, default=None
+        Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
+        method.
+    n_jobs : int or None, default=None
+        Number of jobs (fits of candidates and folds) to run in parallel on the active joblib
+        backend.
+    refit : bool, str, callable, Bound or dict, default=True
+        Whether to fit the best candidate on all rows, and the metric or rule that selects it.
+    cv : int, cross-validation generator, iterable or None, default=None
+        Cross-validation splitting strategy, as in scikit-learn's searches. None: 5 folds.
+    verbose : int, default=0
+        Verbosity: 0 is silent, 1 shows a status line, 2 adds a line for each rung, 3 and more
+        print a line for each fit.
+    pre_dispatch : int or str, default="2*n_jobs"
+        Number of jobs handed to the workers in advance.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the candidates, of the row subsets and, during each fit, of the global generators.
+    error_score : "raise" or numeric, default=np.nan
+        Score of a failed fit in `cv_results_`. "raise" raises the error at once.
+    return_train_score : bool, default=False
+        If True, `cv_results_` contains training scores.
+    objectives : list of str or None, default=None
+        Objectives of a multi-objective search, two or more: metrics of `scoring`, "fit_time",
+        "predict_time" or "model_size".
+    constraints : callable, Bound, list of them or None, default=None
+        Constraints of a candidate: a function ``f(params) -> bool``, checked before any fit, or a
+        `Bound` on a measured value.
+    initial_params : dict, list of dict, "auto" or None, default="auto"
+        Candidates to evaluate first. "auto": the untuned estimator and known good values if no
+        space is given.
+    prior_results : object, list of objects or None, default=None
+        Results of earlier searches to learn from: fitted searches, their `cv_results_`, a
+        `checkpoint_dir` or Optuna studies.
+    prior : dict or None, default=None
+        Belief about good values by parameter name: a distribution of a number, or a dict of
+        weights of the choices in a list.
+    timeout : float or None, default=None
+        Time limit in seconds, including the refit, whose duration is estimated from the fits on
+        the folds.
+    overtime : float or None, default=None
+        Seconds after `timeout` at which candidates still running are stopped. None: the search
+        waits for them.
+    target_score : float or None, default=None
+        Stop when a candidate reaches this score.
+    patience : int or None, default=None
+        Stop after this number of consecutive candidates at full resource without an improvement.
+    stop : "converged" or None, default=None
+        "converged": stop when doubling the time would probably gain less than the cross-validation
+        noise.
+    candidate_timeout : float or None, default=None
+        Time limit in seconds for fitting and scoring a candidate on one fold, from one rung to the
+        next.
+    memory_limit : int or None, default=None
+        Maximum number of bytes that a candidate may allocate on one fold, in addition to the data.
+        Linux only.
+    max_retries : int, default=1
+        Number of times a fit is repeated if its worker process dies, before it fails with the
+        status "crash".
+    devices : list of (int or str) or None, default=None
+        CUDA devices to distribute over the worker processes, by number or UUID. None: all visible
+        devices.
+    checkpoint_dir : str, path-like or None, default=None
+        Directory in which the search stores its progress. If the search is interrupted, the same
+        `fit` resumes from there.
+    ensemble : bool or int, default=False
+        Whether `best_estimator_` averages the best candidates, or the maximum number of candidates
+        to average.
 
     Attributes
     ----------
-    {attributes}
+    cv_results_ : dict of numpy arrays
+        Results of all candidates, as in scikit-learn's searches.
+    best_estimator_ : estimator object
+        Best candidate fitted on all rows, or an average with `ensemble`. Not available if
+        ``refit=False``.
+    best_score_ : float
+        Mean cross-validated score of the best candidate. Not available if `refit` is a callable.
+    best_params_ : dict
+        Parameters of the best candidate.
+    best_index_ : int
+        Row of the best candidate in `cv_results_`.
+    scorer_ : callable or dict
+        Scorer, or a dict of scorers for several metrics.
+    n_splits_ : int
+        Number of folds.
+    ensemble_ : sksearch.reporting.Ensemble
+        Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
+    refit_time_ : float
+        Seconds for the refit, including the other candidates of an ensemble.
+    multimetric_ : bool
+        Whether there are several metrics.
+    statuses_, errors_ : list of str
+        Status of each row ("ok", "error", "nan", "timeout", "memory" or "crash"), and the first
+        line of its error.
+    history_ : History
+        Every trial, with the status, error and cost of each result.
+    pareto_ : sksearch.reporting.ParetoFront
+        Pareto front, if there are several `objectives`.
+    metric_ : str
+        Metric of `best_score_`, if there are several `objectives`.
+    plan_ : SearchPlan
+        Plan of the search, made before any fit.
+    progress_ : Progress
+        Progress of the search, which another thread may read while `fit` runs.
+    interrupted_ : bool
+        Whether Ctrl-C, SIGTERM or an error ended the search. Results known by then are kept.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, if the best estimator is a classifier.
+    n_features_in_ : int
+        Number of features, if the best estimator has this attribute.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the best estimator has this attribute.
 
     See Also
     --------
@@ -165,7 +592,46 @@ class ForestBayesSearchCV(ModelParameters, BaseSearch):
     True
     """
 
-    n_iter: Count = 50
+    _parameter_constraints = BaseSearch._parameter_constraints | MODEL | {"n_iter": [COUNT]}
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_distributions: dict | list | tuple | None = None,
+        *,
+        n_iter: int = 50,
+        n_initial: int | None = None,
+        batch_size: int | Literal["auto"] = 1,
+        scoring: "Scoring" = None,
+        n_jobs: int | None = None,
+        refit: "Refit" = True,
+        cv: "Folding" = None,
+        verbose: int = 0,
+        pre_dispatch: int | str = "2*n_jobs",
+        random_state: Seed = None,
+        error_score: float | str = np.nan,
+        return_train_score: bool = False,
+        objectives: list | tuple | None = None,
+        constraints: "Constraints" = None,
+        initial_params: dict | list | tuple | Literal["auto"] | None = "auto",
+        prior_results: Any = None,
+        prior: dict | None = None,
+        timeout: float | None = None,
+        overtime: float | None = None,
+        target_score: float | None = None,
+        patience: int | None = None,
+        stop: Literal["converged"] | None = None,
+        candidate_timeout: float | None = None,
+        memory_limit: int | None = None,
+        max_retries: int = 1,
+        devices: list | tuple | None = None,
+        checkpoint_dir: str | os.PathLike | None = None,
+        ensemble: bool | int = False,
+    ) -> None:
+        super().__init__(**self._shared(locals()))
+        self.n_iter = n_iter
+        self.n_initial = n_initial
+        self.batch_size = batch_size
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return ForestSampler(n_initial=self.n_initial), FullFidelity(self.n_iter)

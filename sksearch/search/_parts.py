@@ -1,13 +1,99 @@
-"""Constraints of what a search is made of: an estimator, a sampler, a scheduler."""
+"""Types and constraints of parameters that several searches have.
+
+Constraints are scikit-learn's, which it validates before ``fit``.
+"""
+
+import inspect
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, TypeVar
 
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
-from sksearch._utils._compat import HasMethods
+from sksearch._utils._compat import HasMethods, Interval, StrOptions
+from sksearch.base import Resource
 from sksearch.estimators import OneOf
+from sksearch.fitting.run._objectives import Bound
+
+T = TypeVar("T")
+#: Types of `refit` and `constraints`.
+Refit = bool | str | Callable | dict | Bound
+Constraints = Callable | Bound | list | tuple | None
+
+AUTO = StrOptions({"auto"})
+#: A number of something: an integer from 1 on.
+COUNT = Interval(Integral, 1, None, closed="left")
+SECONDS = Interval(Real, 0, None, closed="neither")
+SELECT = StrOptions({"auto", "best", "top"})
+#: Constraints of groups of parameters, by name.
+MODEL: dict[str, Any] = {"n_initial": [COUNT, None], "batch_size": [COUNT, AUTO]}
+POPULATION: dict[str, Any] = {
+    "population_size": [Interval(Integral, 4, 10**6, closed="both"), None],
+    "batch_size": [COUNT, AUTO],
+}
+RESOURCE: dict[str, Any] = {
+    "resource": [str, Resource],
+    "min_resources": [COUNT, AUTO],
+    "max_resources": [COUNT, AUTO],
+    "select": [SELECT],
+    "audit": [Interval(Real, 0, 1, closed="both")],
+}
+HALVING: dict[str, Any] = RESOURCE | {"factor": [Interval(Real, 1, None, closed="neither")]}
+#: Each iteration is a list of brackets, which is made before the search begins.
+ITERATIONS: dict[str, Any] = {"n_iterations": [Interval(Integral, 1, 10_000, closed="both")]}
 
 MODULE = "torch.nn.modules.module.Module"
 SKRUB = ("DataOp", "SkrubLearner", "ParamSearch")
+
+
+def inherits_parameters(search: type[T]) -> type[T]:
+    """Replace ``**params`` in the signature of ``__init__`` by the parameters of the base class.
+
+    Such a search has them all: in ``get_params``, in its clones and for ``help`` and editors.
+
+    Parameters
+    ----------
+    search : type
+        Class whose ``__init__`` passes ``**params`` to the ``__init__`` of its base class.
+
+    Returns
+    -------
+    search : type
+        The same class.
+
+    Raises
+    ------
+    TypeError
+        If the class has no ``__init__`` of its own with ``**params``.
+
+    Examples
+    --------
+    >>> from sksearch import HyperbandSearchCV
+    >>> from sksearch.search import inherits_parameters
+    >>> @inherits_parameters
+    ... class MySearchCV(HyperbandSearchCV):
+    ...     def __init__(self, estimator, param_distributions=None, *, note="", **params):
+    ...         super().__init__(estimator, param_distributions, **params)
+    ...         self.note = note
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> MySearchCV(SGDClassifier(), note="first", factor=2).get_params()["factor"]
+    2
+    """
+    init: Any = vars(search).get("__init__", object)
+    own = inspect.signature(init).parameters.values()
+    if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in own):
+        raise TypeError(
+            f"{search.__name__} has no __init__ with **params to replace: write one that passes "
+            "them to super().__init__, or leave the decorator out."
+        )
+    base: Any = super(search, search)
+    others = inspect.signature(base.__init__).parameters.values()
+    known = {parameter.name for parameter in own}
+    parameters = [p for p in own if p.kind is not p.VAR_KEYWORD]
+    parameters += [p.replace(kind=p.KEYWORD_ONLY) for p in others if p.name not in known]
+    init.__signature__ = inspect.Signature(parameters)
+    return search
 
 
 class CanFit(HasMethods):

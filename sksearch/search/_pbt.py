@@ -1,8 +1,8 @@
 """Population-based training, by name."""
 
-from dataclasses import dataclass
+import os
 from numbers import Integral
-from typing import Annotated, Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sksearch._utils._compat import Interval, check_method_params, num_samples
 from sksearch._utils._seeds import seeded
+from sksearch._utils._typing import Folding, Scoring, Seed
 from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.fitting.finish._refit import follow
 from sksearch.fitting.prepare._checks import classes_of
@@ -19,66 +20,185 @@ from sksearch.resources import as_resource
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import PopulationBasedTraining
 from sksearch.search._base import BaseSearch
-from sksearch.search._parameters import Count, CountOrAuto, Select, documented
+from sksearch.search._parts import AUTO, COUNT, SELECT, Constraints, Refit
 from sksearch.space import Space
 
 
-@documented
-@dataclass(kw_only=True, eq=False, repr=False)
 class PBTSearchCV(BaseSearch):
-    """Population-based training: finds a schedule of params while the models are trained.
+    """Population-based training: finds a schedule of parameters while the models are trained.
 
-    A population of models is trained, all at the same time. At each step the worst 20 % copy the
-    fitted models of the best 20 %, those of all folds, and go on with other params. So what wins
-    has a history of params: a large learning rate first and a small one in the end, for instance.
-    The best model is trained again on all rows by that schedule.
+    All models of a population are trained at the same time. At each step the worst 20 % copy the
+    fitted models of the best 20 %, for all folds, and continue with other parameters. The winner
+    therefore has a schedule of parameters, such as a large learning rate first and a small one at
+    the end. The best model is trained again on all rows by this schedule.
 
     Parameters
     ----------
-    {head}
+    estimator : estimator object, or list of estimators or of pairs (str, estimator)
+        Estimator to tune: anything with scikit-learn's interface, Pipelines included, or a list of
+        models of which the best is chosen and tuned.
+    param_distributions : dict, list of dict or None, default=None
+        Lists or distributions by parameter name, as for `RandomizedSearchCV`, or a list of such
+        dicts. None: the default space of the estimator.
     population_size : int, default=20
-        Count of members, at least 2. All of them together are always trained as much as so many
+        Number of members, at least 2. Their training costs as much as the same number of
         candidates at full resource.
     step : int or None, default=None
-        Count of units from one selection to the next. None: a twentieth of `max_resources`.
+        Number of units from one selection to the next. None: a twentieth of `max_resources`.
     resource : str or Resource, default="epochs"
         Resource of a step: "epochs" (calls of ``partial_fit``, also of the last step of a
         Pipeline), or the name of an integer parameter by which an ensemble grows, such as
         ``"max_iter"`` of HistGradientBoosting or ``"n_estimators"`` of LightGBM and XGBoost.
-        Training has to go on from a fitted model.
+        Training must be able to continue from a fitted model.
     max_resources : int or "auto", default="auto"
-        Count of units that all members get. "auto" is 81 epochs, or the estimator's own value of
-        a parameter.
-    {select}
-    {common}
+        Largest amount of the resource. "auto": 81 epochs, the estimator's own value of a
+        parameter, all rows or all folds.
+    select : {"auto", "best", "top"}, default="auto"
+        Candidates that may win: all of them ("best"), or only those with the largest resource
+        ("top").
+    scoring : str, callable, list, tuple, dict or None, default=None
+        Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
+        method.
+    n_jobs : int or None, default=None
+        Number of jobs (fits of candidates and folds) to run in parallel on the active joblib
+        backend.
+    refit : bool, str, callable, Bound or dict, default=True
+        Whether to fit the best candidate on all rows, and the metric or rule that selects it.
+    cv : int, cross-validation generator, iterable or None, default=None
+        Cross-validation splitting strategy, as in scikit-learn's searches. None: 5 folds.
+    verbose : int, default=0
+        Verbosity: 0 is silent, 1 shows a status line, 2 adds a line for each rung, 3 and more
+        print a line for each fit.
+    pre_dispatch : int or str, default="2*n_jobs"
+        Number of jobs handed to the workers in advance.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the candidates, of the row subsets and, during each fit, of the global generators.
+    error_score : "raise" or numeric, default=np.nan
+        Score of a failed fit in `cv_results_`. "raise" raises the error at once.
+    return_train_score : bool, default=False
+        If True, `cv_results_` contains training scores.
+    objectives : list of str or None, default=None
+        Objectives of a multi-objective search, two or more: metrics of `scoring`, "fit_time",
+        "predict_time" or "model_size".
+    constraints : callable, Bound, list of them or None, default=None
+        Constraints of a candidate: a function ``f(params) -> bool``, checked before any fit, or a
+        `Bound` on a measured value.
+    initial_params : dict, list of dict, "auto" or None, default="auto"
+        Candidates to evaluate first. "auto": the untuned estimator and known good values if no
+        space is given.
+    prior_results : object, list of objects or None, default=None
+        Results of earlier searches to learn from: fitted searches, their `cv_results_`, a
+        `checkpoint_dir` or Optuna studies.
+    prior : dict or None, default=None
+        Belief about good values by parameter name: a distribution of a number, or a dict of
+        weights of the choices in a list.
+    timeout : float or None, default=None
+        Time limit in seconds, including the refit, whose duration is estimated from the fits on
+        the folds.
+    overtime : float or None, default=None
+        Seconds after `timeout` at which candidates still running are stopped. None: the search
+        waits for them.
+    target_score : float or None, default=None
+        Stop when a candidate reaches this score.
+    patience : int or None, default=None
+        Stop after this number of consecutive candidates at full resource without an improvement.
+    stop : "converged" or None, default=None
+        "converged": stop when doubling the time would probably gain less than the cross-validation
+        noise.
+    candidate_timeout : float or None, default=None
+        Time limit in seconds for fitting and scoring a candidate on one fold, from one rung to the
+        next.
+    memory_limit : int or None, default=None
+        Maximum number of bytes that a candidate may allocate on one fold, in addition to the data.
+        Linux only.
+    max_retries : int, default=1
+        Number of times a fit is repeated if its worker process dies, before it fails with the
+        status "crash".
+    devices : list of (int or str) or None, default=None
+        CUDA devices to distribute over the worker processes, by number or UUID. None: all visible
+        devices.
+    checkpoint_dir : str, path-like or None, default=None
+        Directory in which the search stores its progress. If the search is interrupted, the same
+        `fit` resumes from there.
+    ensemble : bool or int, default=False
+        Whether `best_estimator_` averages the best candidates, or the maximum number of candidates
+        to average.
 
     Attributes
     ----------
     schedule_ : list of dict
-        How the best candidate was trained: each entry has ``n_resources``, the count of units
-        from which on its ``params`` held. The first is at 0.
-    {attributes}
-    {fidelity_attributes}
+        Schedule of the best candidate: each entry has ``params`` and ``n_resources``, the number
+        of units after which they apply. The first entry is at 0.
+    cv_results_ : dict of numpy arrays
+        Results of all candidates, as in scikit-learn's searches.
+    best_estimator_ : estimator object
+        Best candidate fitted on all rows, or an average with `ensemble`. Not available if
+        ``refit=False``.
+    best_score_ : float
+        Mean cross-validated score of the best candidate. Not available if `refit` is a callable.
+    best_params_ : dict
+        Parameters of the best candidate.
+    best_index_ : int
+        Row of the best candidate in `cv_results_`.
+    scorer_ : callable or dict
+        Scorer, or a dict of scorers for several metrics.
+    n_splits_ : int
+        Number of folds.
+    ensemble_ : sksearch.reporting.Ensemble
+        Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
+    refit_time_ : float
+        Seconds for the refit, including the other candidates of an ensemble.
+    multimetric_ : bool
+        Whether there are several metrics.
+    statuses_, errors_ : list of str
+        Status of each row ("ok", "error", "nan", "timeout", "memory" or "crash"), and the first
+        line of its error.
+    history_ : History
+        Every trial, with the status, error and cost of each result.
+    pareto_ : sksearch.reporting.ParetoFront
+        Pareto front, if there are several `objectives`.
+    metric_ : str
+        Metric of `best_score_`, if there are several `objectives`.
+    plan_ : SearchPlan
+        Plan of the search, made before any fit.
+    progress_ : Progress
+        Progress of the search, which another thread may read while `fit` runs.
+    interrupted_ : bool
+        Whether Ctrl-C, SIGTERM or an error ended the search. Results known by then are kept.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, if the best estimator is a classifier.
+    n_features_in_ : int
+        Number of features, if the best estimator has this attribute.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the best estimator has this attribute.
+    best_n_resources_ : int
+        Amount of the resource of the best candidate, also for the fit on all rows.
+    min_resources_, max_resources_ : int
+        Smallest and largest amount of the resource.
+    n_resources_, n_candidates_ : list of int
+        Amount of the resource and number of candidates of each planned rung, bracket by bracket.
+    n_iterations_ : int
+        Number of planned rungs.
 
     See Also
     --------
-    HyperbandSearchCV : Finds params that stay the same.
+    HyperbandSearchCV : Finds parameters that stay the same.
     sksearch.plotting.ScheduleDisplay : Draws the schedule.
-    sksearch.schedulers.PopulationBasedTraining : How params change.
+    sksearch.schedulers.PopulationBasedTraining : Changes of parameters.
 
     Notes
     -----
-    Params change where a training that goes on obeys them: `plan` lists which those are, and
-    which are drawn once and inherited. Of SGD they are ``alpha``, ``eta0``, ``power_t``,
-    ``l1_ratio``, ``learning_rate``, ``penalty`` and ``epsilon``, of MLP ``learning_rate_init``,
-    ``alpha`` and ``batch_size``, of nets of skorch ``lr``, ``batch_size`` and ``optimizer__*``,
-    of boosting and forests those of the trees, and of all boosting but GradientBoosting
-    ``learning_rate``, too: each tree keeps the rate that it was made with. An estimator of which
-    nothing is known (`sksearch.estimators.Family`) has to read its params whenever it is trained.
+    Only parameters that take effect while training continues can change. `plan` lists them, and
+    the parameters that are drawn once and inherited. For SGD they are ``alpha``, ``eta0``,
+    ``power_t``, ``l1_ratio``, ``learning_rate``, ``penalty`` and ``epsilon``; for MLP
+    ``learning_rate_init``, ``alpha`` and ``batch_size``; for skorch nets ``lr``, ``batch_size``
+    and ``optimizer__*``; for boosting and forests the parameters of the trees. ``learning_rate``
+    can change for all boosting except GradientBoosting, since each tree keeps its rate. An unknown
+    estimator (`sksearch.estimators.Family`) must read its parameters whenever it is trained.
 
-    A row of ``cv_results_`` is a member at one count of units, and its params are those of the
-    last step. A trial ends where it is replaced, and the one that takes its place has it as
-    ``parent`` in ``history_`` from which it copied the model.
+    A row of ``cv_results_`` is a member at one amount of the resource, with the parameters of the
+    last step. A trial ends when it is replaced. ``parent`` of the new trial in ``history_`` is the
+    trial whose model it copied.
 
     References
     ----------
@@ -108,11 +228,56 @@ class PBTSearchCV(BaseSearch):
     True
     """
 
-    population_size: Annotated[int, Interval(Integral, 2, None, closed="left")] = 20
-    step: Count | None = None
-    resource: str | Resource = "epochs"
-    max_resources: CountOrAuto = "auto"
-    select: Select = "auto"
+    _parameter_constraints = BaseSearch._parameter_constraints | {
+        "population_size": [Interval(Integral, 2, None, closed="left")],
+        "step": [COUNT, None],
+        "resource": [str, Resource],
+        "max_resources": [COUNT, AUTO],
+        "select": [SELECT],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_distributions: dict | list | tuple | None = None,
+        *,
+        population_size: int = 20,
+        step: int | None = None,
+        resource: str | Resource = "epochs",
+        max_resources: int | Literal["auto"] = "auto",
+        select: Literal["auto", "best", "top"] = "auto",
+        scoring: "Scoring" = None,
+        n_jobs: int | None = None,
+        refit: "Refit" = True,
+        cv: "Folding" = None,
+        verbose: int = 0,
+        pre_dispatch: int | str = "2*n_jobs",
+        random_state: Seed = None,
+        error_score: float | str = np.nan,
+        return_train_score: bool = False,
+        objectives: list | tuple | None = None,
+        constraints: "Constraints" = None,
+        initial_params: dict | list | tuple | Literal["auto"] | None = "auto",
+        prior_results: Any = None,
+        prior: dict | None = None,
+        timeout: float | None = None,
+        overtime: float | None = None,
+        target_score: float | None = None,
+        patience: int | None = None,
+        stop: Literal["converged"] | None = None,
+        candidate_timeout: float | None = None,
+        memory_limit: int | None = None,
+        max_retries: int = 1,
+        devices: list | tuple | None = None,
+        checkpoint_dir: str | os.PathLike | None = None,
+        ensemble: bool | int = False,
+    ) -> None:
+        super().__init__(**self._shared(locals()))
+        self.population_size = population_size
+        self.step = step
+        self.resource = resource
+        self.max_resources = max_resources
+        self.select = select
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return RandomSampler(), PopulationBasedTraining(self.population_size, self.step)

@@ -1,10 +1,10 @@
 """Numbers that are none: each search refuses them by the option's name, or trains with them."""
 
-import dataclasses
 import math
 import resource
 from decimal import Decimal
 from fractions import Fraction
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ AT_TIMES = [
     np.int64(-1), np.int64(0), np.uint8(255), np.float64(3.0), np.array(2),
 ]  # fmt: skip
 CLASSES = [getattr(sksearch, name) for name in sksearch.__all__ if name.endswith("SearchCV")]
-COMMON = {field.name for field in dataclasses.fields(sksearch.RandomSearchCV)}
+COMMON = set(signature(sksearch.RandomSearchCV).parameters)
 # Its estimators differ; in a grid there is no number but those that halving has.
 CLASSES.remove(sksearch.HypergradientSearchCV)
 
@@ -55,12 +55,15 @@ class Untrained(BaseEstimator):
 
 def numbers_of(cls):
     """Names of a search's own parameters that are numbers, by their constraints."""
-    own = [field.name for field in dataclasses.fields(cls)]
-    own = [name for name in own if cls is sksearch.RandomSearchCV or name not in COMMON]
+    own = [
+        name
+        for name in signature(cls).parameters
+        if cls is sksearch.RandomSearchCV or name not in COMMON
+    ]
     return [
         name
         for name in own
-        if any(isinstance(each, Interval) for each in cls._parameter_constraints[name])
+        if any(isinstance(each, Interval) for each in cls._parameter_constraints.get(name, ()))
     ]
 
 
@@ -70,7 +73,7 @@ CASES = [(cls, name) for cls in CLASSES for name in numbers_of(cls)]
 def what_comes(cls, name, value):
     """ "training", or the error before it."""
     space = {"quality": [0.1, 0.2] if "Grid" in cls.__name__ else uniform(0, 1)}
-    has_resource = any(field.name == "resource" for field in dataclasses.fields(cls))
+    has_resource = "resource" in signature(cls).parameters
     kwargs = {"resource": "epochs"} if has_resource else {}
     # One split and one training: those that begin are many for some numbers.
     search = cls(

@@ -4,7 +4,7 @@ import difflib
 import inspect
 from collections.abc import Callable, Iterable
 from functools import wraps
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable)
 
@@ -106,40 +106,43 @@ ELSEWHERE = {
 
 
 class KnownNames:
-    """Refuses parameters that a search does not have, and says what is meant."""
+    """Refuses parameters that a search does not have, and names those that are meant."""
 
-    def __new__(cls, *args: object, **params: object) -> Self:
-        """Check names before ``__init__``, which Python writes for each search, is called."""
-        taken = inspect.signature(cls.__init__).parameters
-        kinds = {p.kind for p in taken.values()}
-        names = [name for name in taken if name != "self"]
-        wrong = [name for name in params if name not in names]
-        if wrong and inspect.Parameter.VAR_KEYWORD not in kinds:
-            cure = _cure(wrong[0], names)
-            raise TypeError(f"{cls.__name__} has no parameter {wrong[0]}: {cure}.")
-        places = [n for n in names if taken[n].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
-        if len(args) > len(places) and inspect.Parameter.VAR_POSITIONAL not in kinds:
-            raise TypeError(
-                f"{cls.__name__} takes {' and '.join(places)} by position, and got "
-                f"{args[len(places)]!r:.80} after them: name it, as in {names[len(places)]}=..."
-            )
-        return super().__new__(cls)
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        # Not as ``cls.__init__ = ...``, which editors take for the definition.
+        for name in {"__init__"} & vars(cls).keys():
+            setattr(cls, name, known_names(vars(cls)[name]))
 
 
 def known_names(function: F) -> F:
-    """Make a function refuse parameters that it does not have, and say what is meant."""
-    names = list(inspect.signature(function).parameters)
+    """Make a function refuse arguments that it does not have, and name those that are meant."""
+    is_init = function.__name__ == "__init__"
 
     @wraps(function)
     def checked(*args: object, **params: object) -> Any:
-        for name in params:
-            if name not in names:
-                raise TypeError(
-                    f"{function.__name__} has no parameter {name}: {_cure(name, names)}."
-                )
+        taken = list(inspect.signature(checked).parameters.values())[is_init:]
+        owner = type(args[0]).__name__ if is_init else function.__name__
+        _check_arguments(owner, taken, args[is_init:], params)
         return function(*args, **params)
 
     return checked  # type: ignore[return-value]
+
+
+def _check_arguments(
+    owner: str, taken: list[inspect.Parameter], args: tuple, params: dict[str, object]
+) -> None:
+    """Raise TypeError for a name that is not taken, and for a value that has to be named."""
+    kinds, names = {p.kind for p in taken}, [p.name for p in taken]
+    wrong = [name for name in params if name not in names]
+    if wrong and inspect.Parameter.VAR_KEYWORD not in kinds:
+        raise TypeError(f"{owner} has no parameter {wrong[0]}: {_cure(wrong[0], names)}.")
+    places = [p.name for p in taken if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    if len(args) > len(places) and inspect.Parameter.VAR_POSITIONAL not in kinds:
+        raise TypeError(
+            f"{owner} takes {' and '.join(places)} by position, and got "
+            f"{args[len(places)]!r:.80} after them: name it, as in {names[len(places)]}=..."
+        )
 
 
 def meant_by(name: str) -> str:
