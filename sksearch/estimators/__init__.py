@@ -35,11 +35,15 @@ from sksearch.estimators._mlp import MLP
 from sksearch.estimators._one_of import WHICH as WHICH
 from sksearch.estimators._one_of import OneOf
 from sksearch.estimators._one_of import alone_if_not_named as alone_if_not_named
+from sksearch.estimators._one_of import as_models as as_models
+from sksearch.estimators._one_of import columns_of as columns_of
 from sksearch.estimators._one_of import each_of as each_of
 from sksearch.estimators._one_of import first_of_each as first_of_each
 from sksearch.estimators._one_of import known_of_each as known_of_each
 from sksearch.estimators._one_of import model_of as model_of
 from sksearch.estimators._one_of import named_of as named_of
+from sksearch.estimators._one_of import settle as settle
+from sksearch.estimators._one_of import settled as settled
 from sksearch.estimators._one_of import union_of_spaces as union_of_spaces
 from sksearch.estimators._optima import without_optimum as without_optimum
 from sksearch.estimators._others import Probabilistic, Survival, TableNets
