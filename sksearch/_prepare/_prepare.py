@@ -114,7 +114,7 @@ def prepare(
     # From a copy: the seed must not depend on how many candidates were settled beforehand.
     sampler, scheduler = filled._compose(space, copy.deepcopy(rng))
     scheduler = Audited(scheduler, spending.audit) if spending.audit else scheduler
-    earlier = read_earlier(options.knowledge.prior_results, space)
+    earlier = read_earlier(options.knowledge.prior_results, space, estimator.get_params())
     aims, allows = aims_of(goal, options.estimator, space, scorers, earlier)
     guesses = first_guesses(options, estimator, space, data.X, earlier, allows)
     limits = spending.min_resources, spending.max_resources
