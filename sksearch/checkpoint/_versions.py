@@ -6,7 +6,7 @@ import sys
 from sksearch.fitting import Setup
 
 ALWAYS = ("numpy", "sklearn")
-WRITTEN = {"sklearn": "scikit-learn"}
+WRITTEN = {"sklearn": "scikit-learn", "python": "Python"}
 
 
 def versions_of(values: list) -> dict[str, str]:

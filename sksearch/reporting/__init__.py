@@ -7,6 +7,7 @@ from sksearch._utils._on_demand import on_demand
 if TYPE_CHECKING:
     from sksearch.reporting._advice import Advice
     from sksearch.reporting._after import AfterSearch, best, to_frame
+    from sksearch.reporting._after import about_fit as about_fit
     from sksearch.reporting._autolog import autologged as autologged
     from sksearch.reporting._choose import check_rule as check_rule
     from sksearch.reporting._choose import fastest, one_standard_error, simplest

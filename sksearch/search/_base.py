@@ -29,13 +29,14 @@ from sksearch._prepare import (
     prepare,
     with_rows,
 )
+from sksearch._utils._advice import glance
 from sksearch._utils._clock import now
 from sksearch._utils._compat import BaseSearchCV, Interval, fit_context
 from sksearch._utils._plain import plain_errors, say
 from sksearch._utils._typing import Samples, Targets
 from sksearch.base import Sampler, Scheduler
 from sksearch.checkpoint import recorder_of
-from sksearch.estimators import OneOf, model_of
+from sksearch.estimators import as_models, model_of, settle, settled
 from sksearch.executors import Interrupts, Limits, Workers
 from sksearch.fitting import (
     CV_LINES,
@@ -57,7 +58,7 @@ from sksearch.fitting import (
     seconds_of_one_fit,
 )
 from sksearch.progress import Progress, Watch
-from sksearch.reporting import AfterSearch, autologged
+from sksearch.reporting import AfterSearch, about_fit, autologged
 from sksearch.search._parameters import Count, FieldConstraints, Score, Seconds, documented
 from sksearch.search._parts import CanFit
 from sksearch.search._winner import WinnerChoice
@@ -151,9 +152,9 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
             kind.register(cls)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name == "estimator" and isinstance(value, list | tuple):
+        if name == "estimator":
             with suppress(TypeError, ValueError):  # which `fit` raises
-                value = OneOf(list(value))
+                value = as_models(value)
         super().__setattr__(name, value)
 
     @abstractmethod
@@ -204,6 +205,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
             On Ctrl-C. The attributes are set from what was known, but there is no refit.
         """
         self._reset()
+        settle(self.estimator, X, y)
         check_folder(self.checkpoint_dir)
         with recorder_of(self.checkpoint_dir, X, y) as recorder:
             self._cv()  # folds of a generator are drawn before all else, as by scikit-learn
@@ -256,6 +258,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
             stops early or failures leave fewer to promote than planned.
         """
         self._validate_params()
+        settle(self.estimator, X, y)
         # Any generator will do: how much is spent does not depend on it.
         setup = self._prepare(X, y, params, check_random_state(0))
         if not measure:
@@ -308,7 +311,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
             self.candidate_timeout, self.memory_limit, self.max_retries, may_be_stopped
         )
         return Options(
-            estimator=self.estimator,
+            estimator=settled(self.estimator),
             space=with_frozen_laws(space) if self._is_namesake else space,
             cv=self.cv,
             goal=Goal(self.scoring, self.refit, self.objectives, self.constraints),
@@ -377,6 +380,9 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         self.history_, self.n_splits_ = run.study.history, len(context.splits)
         self._folds, self._sample = digest_of_folds(context.splits), context.sample
         self._notes_on_folds = setup.folds.notes
+        took = self._watch.progress().seconds
+        args = context.X, context.y, setup.folds.cv, self.estimator, took
+        self._about = glance(about_fit, *args)
         self.scorer_ = getattr(context.scorer, "_scorers", context.scorer)
         self._keep_rungs(setup, context.resource.acts_on != "fits")
         found = Found(run, self._rows(run))
