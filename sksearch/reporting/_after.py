@@ -217,7 +217,7 @@ def about_fit(X: Any, y: Any, cv: Any, estimator: Any, seconds: float | None) ->
     cv : object
         As the search takes it.
     estimator : estimator object
-        Of the search.
+        The estimator of the search.
     seconds : float or None
         How long it took.
 
