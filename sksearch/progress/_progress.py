@@ -59,7 +59,7 @@ class Progress:
         `timeout` allows. The refit is not counted. None before there is a result, and in the
         first seconds; 0 after the end.
     best_model : str
-        Of several models, the name of the one that has the best score so far.
+        Name of the model that has the best score so far; "" where there is one model only.
 
     Examples
     --------

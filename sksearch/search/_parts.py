@@ -47,8 +47,8 @@ class CanFit(HasMethods):
             as_models(val)  # it could not be made when it was passed
         if isinstance(val, dict):
             raise TypeError(
-                f"estimator={val!r:.80} is a dict without estimators: pass an estimator, or a "
-                "dict {name: estimator}, before its param_distributions."
+                f"estimator={val!r:.80} is a dict without estimators: pass an estimator, or "
+                "several by name, {'svc': SVC()}, before their param_distributions."
             )
         _check_kind(val, kind)
         if not super().is_satisfied_by(val):

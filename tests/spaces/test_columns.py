@@ -422,6 +422,7 @@ def test_scikit_learns_boosting_takes_categories_as_they_are(monkeypatch):
 
 
 def test_models_work_if_all_transformers_return_frames():
+    frame = table().drop(columns="words")  # for skrub's StringEncoder does not
     with config_context(transform_output="pandas"):
-        for name, model in cheap(default_models(table(), Y)):
-            assert len(model.fit(table(), Y).predict(table())) == N, name
+        for name, model in cheap(default_models(frame, Y)):
+            assert len(model.fit(frame, Y).predict(frame)) == N, name
