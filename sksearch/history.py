@@ -17,6 +17,8 @@ from sksearch._utils._fronts import best_first as order_of
 from sksearch.space import Beliefs, Space
 
 Params = dict[str, Any]
+#: Parameter of a list of models: the name of the model that a candidate is of.
+WHICH = "model"
 
 
 @dataclass(frozen=True)

@@ -314,7 +314,7 @@ MISTAKES = {
     "a history before fit": (lambda: SearchCV(SVC()).history_, r"history_': call fit"),
     "the best by Optuna's name": (lambda: GRID.fit(X, Y).best_value, "write best_score_"),
     "the best by FLAML's name": (lambda: GRID.fit(X, Y).best_config, "write best_params_"),
-    "AutoGluon's table": (lambda: GRID.fit(X, Y).leaderboard(), r"write report\(search\)"),
+    "AutoGluon's table": (lambda: GRID.fit(X, Y).leaderboard_, r"write leaderboard\(\)"),
     "a result without its underscore": (
         lambda: GRID.fit(X, Y).best_params, "did you mean best_params_",
     ),

@@ -6,15 +6,19 @@ are neither equal nor unequal to anything, objects whose comparison raises.
 
 import functools
 import logging
+import re
 import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 
 from sksearch._utils._terminal import warn
 
 LONGEST = 200  # characters of an error in a report
+MANY_ROWS = 50  # of which no two have the same value, as an ID
+ID = re.compile(r"(?i:(^|[\W_])(id|uuid|guid|key|index)$)|[a-z]I[Dd]$")  # as names of columns end
 
 
 def glance(look: Callable, *args: Any, otherwise: Any = None) -> Any:
@@ -85,3 +89,28 @@ def advice(look: Callable[..., Iterable[str]]) -> Callable[..., None]:
             warn(text, UserWarning, stacklevel=3)
 
     return call
+
+
+def is_missing(label: object) -> bool:
+    """Whether a value is None, NaN, or what pandas has in their place."""
+    if label is None or type(label).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(label, float | np.floating) and bool(np.isnan(label))
+
+
+def is_id(name: object, column: Any) -> bool:
+    """Whether each row has another text without spaces, or integer in a column named so."""
+    values = np.asarray(column)
+    if values.dtype.kind in "iu":
+        return len(np.unique(values)) == len(values) and bool(ID.search(str(name)))
+    if values.dtype.kind not in "OUS":
+        return False
+    texts = values.tolist()
+    if len(set(texts)) < len(texts) or not all(
+        isinstance(text, str | bytes | UUID) for text in texts
+    ):
+        return False
+    if any(len(str(text).split()) > 1 for text in texts):  # names and documents
+        return False
+    numbers = glance(values.astype, float)  # of measurements as texts some have digits
+    return numbers is None or bool((numbers == np.floor(numbers)).all())

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sksearch._utils._versions import versions_of
 from sksearch._utils._terminal import warn
 from sksearch._utils._typing import Estimator, Folding
 from sksearch.checkpoint._errors import SearchMismatchError
@@ -359,3 +360,17 @@ def _sentence(name: str, was: str | None, now: str | None) -> str:
     if now is None:
         return f"{name} is gone, it was {without_marks(was)}"
     return f"{name or 'it'} was {without_marks(was)}, now {without_marks(now)}"
+
+
+def versions_of_setup(setup: Setup) -> dict[str, str]:
+    """Return the versions for an estimator, if there is one, and for what it is given."""
+    estimator = setup.context.estimator
+    space = setup.problem.space
+    own = [] if estimator is None else [estimator, *estimator.get_params(deep=True).values()]
+    choices = [
+        choice
+        for dimension in space.all_dimensions
+        if dimension.kind == "categorical"
+        for choice in getattr(dimension, "choices", ())
+    ]
+    return versions_of([*own, *choices])

@@ -45,7 +45,8 @@ from sksearch.checkpoint._records import (
     state_in_folder,
 )
 from sksearch.checkpoint._signature import is_signed, key_file, key_trouble, make_key
-from sksearch.checkpoint._versions import differences, versions_of_setup
+from sksearch.checkpoint._fingerprint import versions_of_setup
+from sksearch._utils._versions import differences
 from sksearch.checkpoint.identity._description import describe
 from sksearch.checkpoint.identity._digests import digest
 from sksearch.fitting.run._row_sample import RowSample

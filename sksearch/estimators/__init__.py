@@ -48,14 +48,17 @@ from sksearch.estimators._kernels import Bayes, Clusters, Kernels, Neighbours, P
 from sksearch.estimators._lightgbm import LightGBM
 from sksearch.estimators._linear import Linear, StochasticGradient
 from sksearch.estimators._mlp import MLP
-from sksearch.estimators._model_choice import WHICH as WHICH
 from sksearch.estimators._model_choice import OneOf
 from sksearch.estimators._model_choice import alone_if_not_named as alone_if_not_named
+from sksearch.estimators._model_choice import as_models as as_models
+from sksearch.estimators._model_choice import columns_of as columns_of
 from sksearch.estimators._model_choice import each_of as each_of
 from sksearch.estimators._model_choice import first_of_each as first_of_each
 from sksearch.estimators._model_choice import known_of_each as known_of_each
 from sksearch.estimators._model_choice import model_of as model_of
 from sksearch.estimators._model_choice import named_of as named_of
+from sksearch.estimators._model_choice import settle as settle
+from sksearch.estimators._model_choice import settled as settled
 from sksearch.estimators._model_choice import union_of_spaces as union_of_spaces
 from sksearch.estimators._mutable_params import change as change
 from sksearch.estimators._mutable_params import mutable_params as mutable_params

@@ -29,7 +29,9 @@ _NOTHING = """
 """
 # Trained beforehand, on other tables.
 _TRAINED = {"tabpfn.TabPFNClassifier", "tabpfn.TabPFNRegressor"}
-NOTHING = {f"sklearn.{name}" for name in _NOTHING.split()} | _TRAINED
+# What reads the columns of a table.
+_READING = {"sksearch.TableColumns", "skrub.ApplyToCols"}
+NOTHING = {f"sklearn.{name}" for name in _NOTHING.split()} | _TRAINED | _READING
 # Transformers after which columns are as many as before, or vary about as much in sum: the
 # columns of a category have a variance of less than 1 together.
 KEEP_COLUMNS = (

@@ -16,9 +16,9 @@ from sksearch.estimators._default import own_candidate
 from sksearch.estimators._first import filled, first_candidates
 from sksearch.estimators._parts import Size, SpaceDict
 from sksearch.estimators._pipeline import last_step, path_of_last_step
+from sksearch.history import WHICH
 from sksearch.space import Outcome, Space, When, equal
 
-WHICH = "model"  # the parameter that names the one that it is
 RESERVED = (WHICH, "models", "named", "self")  # what a list of models has itself
 
 
@@ -149,6 +149,79 @@ class OneOf(Pipeline):
         return BaseEstimator.__repr__(self, N_CHAR_MAX)
 
 
+class AutoModels(OneOf):
+    """What ``estimator="auto"`` is: the models of `default_models`, for the data of each `fit`.
+
+    A clone knows no data.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sksearch import SearchCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = SearchCV("auto", n_iter=5, cv=3, random_state=0)
+    >>> search.estimator
+    'auto'
+    >>> "linear" in str(search.plan(X, y))
+    True
+    """
+
+    def __init__(self) -> None:
+        self.named, self.steps = [], [("auto", None)]
+
+    def settle(self, X: Any, y: Any) -> None:
+        """Take the models for these data."""
+        from ._models import default_models
+
+        if y is None:
+            raise ValueError("estimator='auto' chooses models by y, and there is none: pass y.")
+        self.models, self.model = default_models(X, y), None
+        self.named = _named(self.models)
+        self._choose()
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters of the models, none for a clone.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether those of the models are in it.
+
+        Returns
+        -------
+        params : dict
+            By name.
+        """
+        return super().get_params() if deep and self.named else {}
+
+    def __sklearn_tags__(self) -> Any:
+        return super().__sklearn_tags__() if self.named else BaseEstimator.__sklearn_tags__(self)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        return repr("auto")
+
+
+def as_models(estimator: Any) -> Any:
+    """Return one estimator of a list or a dict of models or "auto"; any other as it is."""
+    if isinstance(estimator, dict):
+        estimator = list(estimator.items())
+    if isinstance(estimator, str) and estimator == "auto":
+        return AutoModels()
+    return OneOf(list(estimator)) if isinstance(estimator, list | tuple) else estimator
+
+
+def settle(estimator: Any, X: Any, y: Any) -> None:
+    """Choose the models of "auto" for some data."""
+    if isinstance(estimator, AutoModels):
+        estimator.settle(X, y)
+
+
+def settled(estimator: Any) -> Any:
+    """Return the models that "auto" has chosen as a list of models; any other as it is."""
+    is_auto = isinstance(estimator, AutoModels) and estimator.named
+    return OneOf(estimator.models) if is_auto else estimator
+
+
 def model_of(estimator: Any) -> Any:
     """Return the model that an estimator is one of several as, or the estimator itself."""
     return estimator.steps[0][1] if isinstance(estimator, OneOf) else estimator
@@ -170,6 +243,17 @@ def named_of(estimator: Any) -> list[tuple[str, Any]]:
 def each_of(estimator: Any) -> list[Any]:
     """Return the models that an estimator is one of, or the estimator itself."""
     return [model for _, model in named_of(estimator)] or [estimator]
+
+
+def columns_of(estimator: Any) -> list[str]:
+    """Return a line for each group of columns that models read by a `TableColumns`."""
+    models = named_of(estimator) or [("", estimator)]
+    steps = [step for _, model in models for _, step in getattr(model, "steps", ())]
+    if not any(hasattr(step, "left_out") for step in steps):
+        return []
+    from ._tables import notes_on_columns
+
+    return notes_on_columns(models)
 
 
 def _named(models: Sequence) -> list[tuple[str, Any]]:

@@ -5,7 +5,8 @@ from importlib.util import find_spec
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.compose import make_column_transformer
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -20,11 +21,16 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, SVR
 from sklearn.utils.multiclass import type_of_target
 
+from sksearch._utils._advice import glance
 from sksearch._utils._compat import num_samples, to_numpy
 from sksearch._utils._typing import Samples, Targets
 
+from ._tables import FEW_VALUES, KINDS, TableColumns, column_at, labels, look_at
+
 MOST_FOR_KERNELS = 5_000  # rows: training takes as their square
 MOST_CATEGORIES = 20  # of a column, rare ones become one
+UNREADABLE = "", "its values cannot be read"
+N_COMPONENTS = 30  # of a column of texts
 FEW_CLASSES = 20
 
 
@@ -36,9 +42,12 @@ def default_models(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        The table. Of a DataFrame of pandas or polars columns of categories, texts and truth values
-        are one-hot encoded, rare values as one, and columns of times are left out; an array has
-        numbers alone. Missing numbers become the median where a model does not take them.
+        The table. The columns of a DataFrame, and of an array that is not of numbers, are read by
+        a `TableColumns`, the first step of each model, which names those that are left out: IDs
+        and constants, and without skrub dates and texts of many values. Categories are one-hot
+        encoded, rare values as one, and boosting takes them as they are; skrub makes parts and
+        seconds of dates, and components of texts. Missing numbers become the median where a model
+        does not take them.
     y : array-like of shape (n_samples,)
         Target.
     task : {"classification", "regression"} or None, default=None
@@ -86,10 +95,8 @@ def default_models(
     models = _classifiers() if classifies else _regressors()
     if num_samples(X) > MOST_FOR_KERNELS:
         models.pop("kernel")
-    return [
-        (name, _prepared(model, X, scaled=name in ("linear", "net", "kernel")))
-        for name, model in models.items()
-    ]
+    table, many = _table_of(X)
+    return [(name, _prepared(name, model, table, many)) for name, model in models.items()]
 
 
 def _has_classes(target: np.ndarray) -> bool:
@@ -129,30 +136,74 @@ def _boosting(name: str) -> Any:
     return getattr(lightgbm, name)(verbose=-1)
 
 
-def _prepared(model: Any, X: Samples, scaled: bool) -> Any:
-    """A pipeline that makes the numbers of a table that a model takes, or the model itself."""
-    numbers = [SimpleImputer(strategy="median"), StandardScaler()] if scaled else []
-    if not hasattr(X, "columns"):
+def _prepared(name: str, model: Any, table: TableColumns | None, many: set[str]) -> Any:
+    """A pipeline that makes what a model takes of a table, or the model itself.
+
+    `many` names the categories of many values, which are read as texts where that is possible.
+    """
+    scaled = name in ("linear", "net", "kernel")
+    fill: dict = {"strategy": "median"} | ({"keep_empty_features": True} if table else {})
+    numbers = [SimpleImputer(**fill), StandardScaler()] if scaled else []
+    if table is None:
         return make_pipeline(*numbers, model) if numbers else model
-    frame: Any = X
-    texts = OneHotEncoder(
-        max_categories=MOST_CATEGORIES, handle_unknown="infrequent_if_exist", sparse_output=False
-    )
-    kinds = {name: _kind(frame[name].dtype) for name in frame.columns}
-    parts = [
-        (make_pipeline(*numbers) if numbers else "passthrough", "number"),
-        (texts, "category"),
-    ]
-    columns = [[name for name in kinds if kinds[name] == kind] for _, kind in parts]
-    table = make_column_transformer(
-        *((part, names) for (part, _), names in zip(parts, columns, strict=True) if names),
-        verbose_feature_names_out=False,
-    )
-    return make_pipeline(table, model)
+    names = dict(zip(table.used, table.get_feature_names_out().tolist(), strict=True))
+    columns = {kind: [names[each] for each in getattr(table, kind)] for kind in KINDS}
+    is_native = name == "boosting" and find_spec("pandas") is not None
+    if is_native and not (columns["dates"] or columns["texts"]):
+        return make_pipeline(table, model)
+    plain = "passthrough" if not numbers else make_pipeline(*map(clone, numbers))
+    parts: dict[str, tuple[Any, list[str]]] = {"numbers": (plain, columns["numbers"])}
+    if is_native:
+        parts["categories"] = "passthrough", columns["categories"]
+    else:
+        as_texts = [each for each in columns["categories"] if each in many]
+        one_hot = OneHotEncoder(
+            max_categories=MOST_CATEGORIES,
+            handle_unknown="infrequent_if_exist",
+            sparse_output=False,
+        )
+        few = [each for each in columns["categories"] if each not in as_texts]
+        parts["categories"] = one_hot, few
+        columns["texts"] = [*as_texts, *columns["texts"]]
+    if columns["dates"]:
+        gaps = SimpleImputer(strategy="most_frequent", keep_empty_features=True)
+        rest = [gaps, StandardScaler()] if scaled else []
+        dates = _by_skrub("DatetimeEncoder", *rest, add_weekday=True, add_day_of_year=True)
+        parts["dates"] = dates, columns["dates"]
+    if columns["texts"]:
+        words = _by_skrub("StringEncoder", n_components=N_COMPONENTS, random_state=0)
+        parts["texts"] = words, columns["texts"]
+    made = ColumnTransformer([(k, part, own) for k, (part, own) in parts.items() if own])
+    return make_pipeline(table, made.set_output(transform="pandas") if is_native else made, model)
 
 
-def _kind(dtype: Any) -> str:
-    """What a column of pandas or polars is."""
-    if hasattr(dtype, "is_numeric"):
-        return "number" if dtype.is_numeric() else "time" if dtype.is_temporal() else "category"
-    return {**dict.fromkeys("iuf", "number"), "M": "time", "m": "time"}.get(dtype.kind, "category")
+def _by_skrub(name: str, *rest: Any, **params: Any) -> Any:
+    """A pipeline that begins with an encoder of skrub for each column."""
+    import skrub
+
+    return make_pipeline(skrub.ApplyToCols(getattr(skrub, name)(**params)), *rest)
+
+
+def _table_of(X: Samples) -> tuple[TableColumns | None, set[str]]:
+    """What the columns of a table are, and which categories have many values.
+
+    None for an array of numbers and a sparse matrix.
+    """
+    if not hasattr(X, "columns") and getattr(X, "dtype", np.dtype(float)).kind in "biuf":
+        return None, set()
+    found: dict[str, dict] = {kind: {} for kind in ("", *KINDS)}
+    for place, name in enumerate(labels(X)):
+        kind, of = glance(look_at, name, column_at(X, place), otherwise=UNREADABLE)
+        if kind in ("dates", "texts") and find_spec("skrub") is None:
+            kind, of = "", f"{kind} need skrub: pip install skrub"
+        found[kind][name] = of
+    out = found.pop("")
+    if not any(found.values()):
+        why = "; ".join(f"{name}: {each}" for name, each in out.items())
+        raise ValueError(f"X has no column that a model can learn from ({why}): pass others.")
+    dates = found["dates"] if any(found["dates"].values()) else list(found["dates"])
+    rest = {kind: list(found[kind]) for kind in KINDS if kind != "dates"}
+    table = TableColumns(**rest, dates=dates, left_out=out)
+    plain = dict(zip(table.used, table.get_feature_names_out(), strict=True))
+    many = {plain[k] for k, n in found["categories"].items() if n > FEW_VALUES}
+    return table, many if find_spec("skrub") is not None else set()

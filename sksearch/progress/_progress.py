@@ -17,7 +17,8 @@ from sksearch._utils._clock import now, open_clock
 from sksearch._utils._terminal import counted, printable
 from sksearch._utils._time_limit import TimeLimit
 from sksearch.base import ENDLESS
-from sksearch.history import History, Result
+from sksearch.history import WHICH
+from sksearch.history import History, Params, Result
 from sksearch.progress._search_log import SearchLog
 from sksearch.progress._status_line import WIDTH, StatusLine, duration
 
@@ -57,6 +58,8 @@ class Progress:
         Estimated seconds to the end, by the time that candidates took so far, but not more than
         `timeout` allows. The refit is not counted. None before there is a result, and in the
         first seconds; 0 after the end.
+    best_model : str
+        Name of the model that has the best score so far; "" where there is one model only.
 
     Examples
     --------
@@ -84,6 +87,7 @@ class Progress:
     planned: int
     seconds: float | None = None
     seconds_left: float | None = None
+    best_model: str = ""
 
     @classmethod
     def of(
@@ -122,7 +126,7 @@ class Progress:
         rungs = self.n_resources is not None and self.n_jobs_planned > self.n_planned
         rung = f"rung {self.n_resources:,}" if rungs else ""
         bracket = f"{rung} of bracket {self.bracket}" if rungs and self.n_brackets > 1 else rung
-        best = "" if math.isnan(self.best_score) else f"best {self.best_score:.4g}"
+        best = self._best
         units = f"{_part(self.spent, self._units_planned)} {self.unit}"
         spent = "" if self.unit == "fits" else units
         left = f"{duration(math.ceil(self.seconds_left))} left" if self.seconds_left else ""
@@ -144,8 +148,8 @@ class Progress:
         if error is not None and issubclass(error, KeyboardInterrupt):
             how = "interrupted"
         parts = [how if self.seconds is None else f"{how} {word} {duration(self.seconds)}"]
-        if not math.isnan(self.best_score):
-            parts.append(f"best {self.best_score:.4g}")
+        if self._best:
+            parts.append(self._best)
         n = counted(self.n_candidates, "candidate")
         if self.n_candidates < self.n_planned < ENDLESS:
             n = f"{self.n_candidates:,} of {counted(self.n_planned, 'candidate')}"
@@ -153,6 +157,11 @@ class Progress:
         if self.unit != "fits":
             parts.append(f"{_of(self.spent, self._units_planned)} {self.unit}")
         return self._head + ", ".join(parts)
+
+    @property
+    def _best(self) -> str:
+        of = f" ({self.best_model})" if self.best_model else ""
+        return "" if math.isnan(self.best_score) else f"best {self.best_score:.4g}{of}"
 
     @property
     def _units_planned(self) -> int:
@@ -280,6 +289,13 @@ class Watch:
             return self._counts.n_rungs_done
 
 
+def _model_of(params: Params) -> str:
+    """Name of the model of a candidate of several, "" where there is one."""
+    name = params.get(WHICH)
+    is_one = isinstance(name, str) and all(k == WHICH or k.startswith(f"{name}__") for k in params)
+    return str(name) if is_one else ""
+
+
 class _Counts:
     """What was done so far; each event of the history's log is read once."""
 
@@ -303,6 +319,7 @@ class _Counts:
         self.n_jobs = self.spent = self.n_running = self.units_running = 0
         self._rung: tuple[int, int] | None = None  # bracket and resource of the latest result
         self._best = (0, math.nan)  # resource, score
+        self._model = ""  # of the best score, where there are several
         self._sums = [0.0] * 3  # of paid**2, cost, paid * cost; n_jobs and spent are the others
         self._base = (0, 0)  # n_jobs and spent at the beginning
         self._estimate = (math.nan, 0, 0.0)  # seconds left, from how many jobs, and when
@@ -325,10 +342,11 @@ class _Counts:
             self.n_running += sign
             self.units_running += sign * paid
             if event == "tell":
-                self._tell(trial.results[resource], (trial.bracket, resource), paid)
+                key = trial.bracket, resource
+                self._tell(trial.results[resource], key, paid, _model_of(trial.params))
         self._n_read = n
 
-    def _tell(self, result: Result, key: tuple[int, int], paid: int) -> None:
+    def _tell(self, result: Result, key: tuple[int, int], paid: int, model: str) -> None:
         """Count the result of a job; `key` is its bracket and resource."""
         self._rung = key
         self.n_jobs += 1
@@ -352,6 +370,7 @@ class _Counts:
         if not math.isnan(score) and top >= resource:
             better = top > resource or math.isnan(best) or score > best
             self._best = (top, score if better else best)
+            self._model = model if better else self._model
 
     def fields(self) -> dict[str, Any]:
         """Return the fields of `Progress` that are counts or scores."""
@@ -369,6 +388,7 @@ class _Counts:
             "n_resources": n_resources,
             "n_brackets": len({b for b, _ in self._planned}),
             "best_score": self._best[1],
+            "best_model": self._model,
             "spent": self.spent,
             "planned": self.spent + self.units_left,
         }

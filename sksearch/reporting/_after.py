@@ -1,20 +1,31 @@
 """What a fitted search is asked afterwards."""
 
 import os
+import sys
 from collections.abc import Callable, Hashable
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import is_classifier
+from sklearn.model_selection import check_cv
 
+from sksearch._utils._advice import glance
+from sksearch._utils._compat import num_samples, to_numpy
 from sksearch._utils._numerics import own_numerics
 from sksearch._utils._on_demand import missing
+from sksearch._utils._terminal import counted
+from sksearch._utils._versions import WRITTEN, versions_of
 from sksearch.fitting.finish._out_of_fold import METHODS, digest_of_folds, out_of_fold
 from sksearch.fitting.run._row_sample import RowSample
 from sksearch.history import History, Params
+from sksearch.progress._status_line import duration
 from sksearch.reader._sources import FinishedSearch
 from sksearch.reader._values import key_of_params
 from sksearch.reporting._rivals import read_results
+
+N_CLASSES = 3  # whose shares a report has
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -110,6 +121,28 @@ class AfterSearch:
         """Return the candidates as a table of pandas, see `sksearch.reporting.to_frame`."""
         return to_frame(self)
 
+    def leaderboard(self) -> "DataFrame":
+        """Return a row for each model of a list, the best first, as a table of pandas.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            The index is the rank. ``model``; ``score`` of its best candidate, with ``low`` and
+            ``high``, an interval of 95 % for new data; ``n_candidates``, its candidates;
+            ``seconds``, those of training and scoring them; ``in_average``, whether one of them
+            is in the average of ``ensemble=True``.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        ValueError
+            If the search is not fitted.
+        """
+        from sksearch.reporting._leaderboard import leaderboard
+
+        return leaderboard(self)
+
     def out_of_fold(
         self,
         X: ArrayLike,
@@ -175,6 +208,68 @@ class AfterSearch:
         if n is None:
             return predictions[0]
         return np.column_stack(predictions)
+
+
+def about_fit(X: Any, y: Any, cv: Any, estimator: Any, seconds: float | None) -> dict[str, Any]:
+    """Note what a report says of the data and the surroundings of a fit.
+
+    Parameters
+    ----------
+    X, y : array-like
+        Training data.
+    cv : object
+        As the search takes it.
+    estimator : estimator object
+        The estimator of the search.
+    seconds : float or None
+        How long it took.
+
+    Returns
+    -------
+    about : dict
+        Texts.
+    """
+    shape: Any = getattr(X, "shape", ())
+    size = counted(num_samples(X), "row")
+    return {
+        "size": f"{size}, {counted(shape[1], 'column')}" if len(shape) == 2 else size,
+        "target": "none" if y is None else glance(_target, y, estimator, otherwise="of its own"),
+        "split": glance(_split, cv, y, estimator, otherwise="folds as given"),
+        "made": made_with([X, estimator, *estimator.get_params().values()], seconds),
+    }
+
+
+def made_with(values: list, seconds: float | None) -> str:
+    """Name the versions that values depend on, the time, and how long it took."""
+    own = getattr(sys.modules["sksearch"], "__version__", "")
+    versions = [f"{WRITTEN.get(name, name)} {n}" for name, n in versions_of(values).items()]
+    moment = datetime.now().strftime("%Y-%m-%d %H:%M")
+    took = "" if seconds is None else f" in {duration(seconds)}"
+    return f"{', '.join([f'sksearch {own}', *versions])}; fitted {moment}{took}"
+
+
+def _target(y: Any, estimator: Any) -> str:
+    """Name and kind of a target, with its classes or its range."""
+    columns: Any = getattr(y, "columns", ())
+    name = getattr(y, "name", None) or (columns[0] if len(columns) == 1 else None)
+    head = f"{name}, " if name is not None else ""
+    values = to_numpy(y)
+    if values.ndim == 2 and values.shape[1] > 1:
+        return f"{head}{values.shape[1]} columns"
+    values = values.ravel()
+    if not is_classifier(estimator):
+        return f"{head}{values.min():.4g} to {values.max():.4g}"
+    classes, counts = np.unique(values, return_counts=True)
+    order = np.argsort(-counts, kind="stable")[:N_CLASSES]
+    shares = [f"{str(classes[i])[:20]} {100 * counts[i] / len(values):.0f} %" for i in order]
+    more = ", ..." * (len(classes) > N_CLASSES)
+    return f"{head}{len(classes)} classes ({', '.join(shares)}{more})"
+
+
+def _split(cv: Any, y: Any, estimator: Any) -> str:
+    """The splitter of a search."""
+    text = " ".join(repr(check_cv(cv, y, classifier=is_classifier(estimator))).split())
+    return text if len(text) <= 80 and " at 0x" not in text else "folds as given"
 
 
 @own_numerics()

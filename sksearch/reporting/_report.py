@@ -163,6 +163,10 @@ def report(
     >>> search = RandomSearchCV(KNeighborsClassifier(), {"n_neighbors": [5]}, n_iter=1).fit(X, y)
     >>> print(report(search))  # doctest: +ELLIPSIS
     RandomSearchCV(KNeighborsClassifier): 1 candidate, 5 folds, ... of training
+    Data      150 rows, 4 columns; target: 3 classes (0 33 %, 1 33 %, 2 33 %)
+              accuracy 0.9733, greater is better; 5 folds, StratifiedKFold(n_splits=5,
+                random_state=None, shuffle=False); seed None
+              sksearch ...
     Winner    n_neighbors=5
     Score     0.973  score, mean of 5 folds, as it was seen
               0.973  is to be expected on new data, 0.933 to 1.000 with 95 % confidence (150 rows)

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from sksearch.estimators import WHICH, OneOf
+from sksearch.estimators import OneOf
+from sksearch.history import WHICH
 from sksearch.history import Params
 from sksearch.reader._read import read
 from sksearch.reader._search_table import SearchTable

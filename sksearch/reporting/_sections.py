@@ -5,18 +5,25 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.stats import beta
-from sklearn.base import is_classifier, is_regressor
 
 from sksearch._utils._advice import ReportParts
 from sksearch._utils._terminal import counted
-from sksearch.estimators import each_of
+from sksearch.estimators import each_of, named_of
 from sksearch.fitting.finish._choose import complexity, has_simplicity
 from sksearch.reader._row import folds_text
 from sksearch.reader._search_table import SearchTable
 from sksearch.reporting import _words as words
 from sksearch.reporting._advice import LEVEL, Facts, rung_correlations, stopped_early
 from sksearch.reporting._failures import group_failures
+from sksearch.reporting._header import lines_of_header
 from sksearch.reporting._importance import importance_of, useless_params
+from sksearch.reporting._leaderboard import (
+    EXPLAINED,
+    bars_by_model,
+    limits_of,
+    lines_of,
+    standings,
+)
 from sksearch.reporting._rivals import (
     aligned,
     audited,
@@ -30,11 +37,6 @@ from sksearch.reporting._rivals import (
 from sksearch.stats import corrected_by_rows, find_ties, selected_score
 
 N_SHOWN = 4  # params, failures and rungs, unless all are asked for
-#: Metrics from 0 to 1, or what their names begin with.
-SHARES = (
-    "accuracy", "balanced_accuracy", "top_k", "f1", "precision", "recall", "roc_auc", "jaccard",
-    "average_precision",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ def _selected(table, row_scores):
     """The winner's score, corrected for all choices that it was the best of."""
     could_win = np.where(is_allowed(table)[:, np.newaxis], aligned(table), np.nan)
     selected = selected_score(could_win, chosen=table.best, test_ratio=fold_ratio(table))
-    limits = _limits(table)
+    limits = limits_of(table)
     rows, others = rivals(table)
     chosen = int(np.flatnonzero(rows == table.winner.index)[0])
     selected = corrected_by_rows(selected, others, chosen, row_scores, rows, limits)
@@ -147,21 +149,20 @@ def total_seconds(table: SearchTable) -> float:
     return sum(r.cost for trial in table.history.trials for r in trial.results.values())
 
 
-def _limits(table):
-    """Smallest and largest value of the metric, as far as its name tells."""
-    name = getattr(table.source, "scoring", None)
-    if name is None:
-        is_share = is_classifier(table.estimator)
-        name = "accuracy" if is_share else "r2" if is_regressor(table.estimator) else ""
-    name = name if isinstance(name, str) else table.metric
-    if name.startswith(SHARES):
-        return 0.0, 1.0
-    if name.startswith("neg_"):
-        return -math.inf, 0.0
-    return -math.inf, 1.0 if name in ("r2", "explained_variance") else math.inf
-
-
 # ---- sections
+
+
+def _data(facts, full):
+    """What an auditor asks first: data, metric, folds, seed, versions, time."""
+    lines = lines_of_header(facts.table)
+    return Section("Data", tuple(lines)) if lines else None
+
+
+def _models(facts, full):
+    """The models of a list beside each other."""
+    if not named_of(facts.table.estimator):
+        return None
+    return Section("Models", tuple(lines_of(standings(facts.table))))
 
 
 def _winner(facts, full):
@@ -313,7 +314,9 @@ def _params(facts, full):
     given = facts.importance
     if given is None or facts.all_equal:
         return None
-    if given.explained < 0.1:
+    if named_of(facts.table.estimator):
+        return _params_of_models(facts, full)
+    if given.explained < EXPLAINED:
         n = counted(given.n_candidates, "candidate")
         return Section("Params", (f"{n} do not tell which of the params matter.",))
     shown = len(given.names) if full else N_SHOWN
@@ -335,6 +338,20 @@ def _params(facts, full):
     texts = [f"{name} {text}" for name, _, text in bars]
     lines = [", ".join(texts[i : i + 2]) for i in range(0, len(texts), 2)]
     return Section("Params", tuple(lines), bars, tuple(notes))
+
+
+def _params_of_models(facts, full):
+    """Shares of the parameters of each of several models, among its own candidates."""
+    bars = bars_by_model(facts.table, len(facts.table.candidates) if full else N_SHOWN)
+    if not bars:
+        return Section("Params", ("No model has enough candidates to tell which params matter.",))
+    by_model: dict[str, list[str]] = {}
+    for name, _, text in bars:
+        model, _, own = name.partition(": ")
+        by_model.setdefault(model, []).append(f"{own} {text}")
+    lines = [f"{model}: {', '.join(texts)}" for model, texts in by_model.items()]
+    notes = ("shares of the differences in score between the candidates of each model",)
+    return Section("Params", tuple(lines), tuple(bars), notes)
 
 
 def _rungs(facts, full):
@@ -404,6 +421,8 @@ def _error(facts):
 
 
 SECTIONS = {
+    "Data": _data,
+    "Models": _models,
     "Winner": _winner,
     "Score": _score,
     "Folds": _folds,

@@ -18,13 +18,14 @@ from numpy.typing import ArrayLike
 from sklearn.model_selection import RandomizedSearchCV
 from sklearn.utils import check_random_state
 
+from sksearch._utils._advice import glance
 from sksearch._utils._clock import now
 from sksearch._utils._compat import BaseSearchCV, Interval, StrOptions, fit_context
 from sksearch._utils._terminal import plain_errors, say
 from sksearch._utils._typing import Folding, Samples, Scoring, Seed, Targets
 from sksearch.base import Sampler, Scheduler
 from sksearch.checkpoint import recorder_of
-from sksearch.estimators import OneOf, model_of
+from sksearch.estimators import as_models, model_of, settle, settled
 from sksearch.executors import Interrupts, Limits, Workers
 from sksearch.fitting.finish._out_of_fold import digest_of_folds
 from sksearch.fitting.finish._outcome import Found
@@ -48,7 +49,7 @@ from sksearch.fitting.run._run import Recorder, Run
 from sksearch.fitting.run._setup import Setup, Stops
 from sksearch.progress import Progress, Watch
 from sksearch.reader._values import metric_that_counts
-from sksearch.reporting._after import AfterSearch
+from sksearch.reporting._after import AfterSearch, about_fit
 from sksearch.reporting._autolog import autologged
 from sksearch.search._parts import COUNT, SECONDS, CanFit, Constraints, Refit
 from sksearch.search._winner import WinnerChoice
@@ -303,9 +304,9 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
             kind.register(cls)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name == "estimator" and isinstance(value, list | tuple):
+        if name == "estimator":
             with suppress(TypeError, ValueError):  # which `fit` raises
-                value = OneOf(list(value))
+                value = as_models(value)
         super().__setattr__(name, value)
 
     @abstractmethod
@@ -356,6 +357,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
             On Ctrl-C. The attributes are set from what was known, but there is no refit.
         """
         self._reset()
+        settle(self.estimator, X, y)
         check_folder(self.checkpoint_dir)
         with recorder_of(self.checkpoint_dir, X, y) as recorder:
             self._cv()  # folds of a generator are drawn before all else, as by scikit-learn
@@ -408,6 +410,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
             stops early or failures leave fewer to promote than planned.
         """
         self._validate_params()
+        settle(self.estimator, X, y)
         # Any generator will do: how much is spent does not depend on it.
         setup = self._prepare(X, y, params, check_random_state(0))
         if not measure:
@@ -456,7 +459,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
             self.candidate_timeout, self.memory_limit, self.max_retries, may_be_stopped
         )
         return Options(
-            estimator=self.estimator,
+            estimator=settled(self.estimator),
             space=with_frozen_laws(space) if self._is_namesake else space,
             cv=self.cv,
             goal=Goal(self.scoring, self.refit, self.objectives, self.constraints),
@@ -526,6 +529,9 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         self.history_, self.n_splits_ = run.study.history, len(context.splits)
         self._folds, self._sample = digest_of_folds(context.splits), context.sample
         self._notes_on_folds = setup.folds.notes
+        took = self._watch.progress().seconds
+        args = context.X, context.y, setup.folds.cv, self.estimator, took
+        self._about = glance(about_fit, *args)
         self.scorer_ = getattr(context.scorer, "_scorers", context.scorer)
         self._keep_rungs(setup, context.resource.acts_on != "fits")
         found = Found(run, self._rows(run))

@@ -519,7 +519,7 @@ class RandomSearchCV(BaseSearch):
     See Also
     --------
     RandomizedSearchCV : The same, with repeated draws as in scikit-learn.
-    QuasiRandomSearchCV : Draws cover the space more evenly.
+    QuasiRandomSearchCV : CandidateDraws cover the space more evenly.
     HyperbandSearchCV : More candidates for the same cost.
 
     References
@@ -586,7 +586,7 @@ class RandomSearchCV(BaseSearch):
         return ListedSampler(CandidateDraws(candidates)), scheduler
 
     def _without_count(self, space: Space) -> Sampler:
-        """Draws until something ends them, or all there is, in its order."""
+        """CandidateDraws until something ends them, or all there is, in its order."""
         if (self.timeout, self.patience, self.stop) != (None, None, None):
             return RandomSampler()
         if space.size < math.inf:

@@ -653,7 +653,7 @@ ALL = 2**62
 
 @dataclass(frozen=True, eq=False)
 class SettledDraws(Sampler):
-    """Draws of a ``ParameterSampler``, of which the resources may say how many there are.
+    """CandidateDraws of a ``ParameterSampler``, of which the resources may say how many there are.
 
     Parameters
     ----------

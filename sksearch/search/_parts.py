@@ -13,7 +13,7 @@ from sklearn.utils import get_tags
 
 from sksearch._utils._compat import HasMethods, Interval, StrOptions
 from sksearch.base import Resource
-from sksearch.estimators import OneOf
+from sksearch.estimators import as_models
 from sksearch.fitting.run._objectives import Bound
 
 T = TypeVar("T")
@@ -128,12 +128,13 @@ class CanFit(HasMethods):
                     f"estimator: its step {name!r} is the class {step.__name__}: pass an "
                     f"instance, {step.__name__}()."
                 )
-        if isinstance(val, list | tuple):  # it could not be made when it was passed
-            OneOf(list(val))
+        named = val.values() if isinstance(val, dict) else ()
+        if isinstance(val, list | tuple) or any(map(_fits, named)):
+            as_models(val)  # it could not be made when it was passed
         if isinstance(val, dict):
             raise TypeError(
-                f"estimator={val!r:.80} is a dict: pass an estimator, or a list of pairs "
-                "(name, estimator), before its param_distributions."
+                f"estimator={val!r:.80} is a dict without estimators: pass an estimator, or "
+                "several by name, {'svc': SVC()}, before their param_distributions."
             )
         _check_kind(val, kind)
         if not super().is_satisfied_by(val):
@@ -182,6 +183,10 @@ class PartOf(HasMethods):
     __repr__ = __str__
 
 
+def _fits(value: object) -> bool:
+    return hasattr(value, "fit")
+
+
 def _is_of(package: str, cls: type) -> bool:
     return cls.__module__.split(".")[0] == package
 
@@ -197,5 +202,5 @@ def _check_kind(val: object, kind: type) -> None:
         raise TypeError(
             f"estimator={val!r} is a text, and must be an object implementing 'fit': in place of "
             f"{val!r} pass an estimator, such as RandomForestClassifier(), or a list of several "
-            "models to choose from; sksearch.space.default_models(X, y) returns one."
+            "models to choose from; 'auto' chooses them by X and y."
         )

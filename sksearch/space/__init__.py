@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         register_space,
     )
     from sksearch.estimators._models import default_models
+    from sksearch.estimators._tables import TableColumns
     from sksearch.space._beliefs import Beliefs
     from sksearch.space._conditions import When
     from sksearch.space._conditions import unwrap as unwrap
@@ -36,6 +37,7 @@ __all__ = [
     "LogRandInt",
     "Outcome",
     "Space",
+    "TableColumns",
     "Threshold",
     "When",
     "default_models",

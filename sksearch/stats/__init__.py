@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from sksearch.stats._effects import Effect as Effect
     from sksearch.stats._effects import Effects as Effects
     from sksearch.stats._importance import Importance, importance
+    from sksearch.stats._importance import importance_of_candidates as importance_of_candidates
     from sksearch.stats._optima import (
         IdealEvaluation,
         OptimaComparison,

@@ -166,7 +166,13 @@ def importance(
     check_fraction(confidence, "confidence")
     if random_state is not None:
         check_count(random_state, "random_state", 0)
-    candidates = Candidates.of(search)
+    return importance_of_candidates(Candidates.of(search), confidence, random_state)
+
+
+def importance_of_candidates(
+    candidates: Candidates, confidence: float = 0.9, random_state: int | None = 0
+) -> Importance:
+    """Return the same of candidates, such as those of one of several models."""
     axes = list(candidates.axes.values())
     n = len(candidates.scores)
     if n < MIN_CANDIDATES or not axes:

@@ -13,7 +13,8 @@ from sklearn.svm import SVC
 from sklearn.utils import check_random_state
 
 import sksearch as sks
-from sksearch.checkpoint._versions import differences, versions_of, versions_of_setup
+from sksearch._utils._versions import differences, versions_of
+from sksearch.checkpoint._fingerprint import versions_of_setup
 
 ALWAYS = {
     "python": platform.python_version(),

@@ -321,7 +321,7 @@ def test_headlines_rules_and_pictures_are_guarded(monkeypatch, tmp_path):
     monkeypatch.setattr("sksearch.reporting._advice.RULES", [broken])
     monkeypatch.setattr("sksearch.reporting._pictures._draw_best", broken)
     monkeypatch.setattr("sksearch.reporting._pictures.DISPLAYS", [])
-    assert str(report(plain(), tmp_path / "page.html")).startswith("RandomSearchCV\nWinner")
+    assert str(report(plain(), tmp_path / "page.html")).startswith("RandomSearchCV\nData ")
     page = (tmp_path / "page.html").read_text()
     assert LINE in page
     assert "<img" not in page

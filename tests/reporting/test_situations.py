@@ -358,4 +358,5 @@ def test_the_untuned_model_is_the_first_that_was_searched():
     )
     assert {params["model"] for params in search.cv_results_["params"]} == {"tree"}
     assert "the untuned tree" in str(search.report())
-    assert "mute" not in str(search.report())
+    assert "untuned mute" not in str(search.report())
+    assert "2. mute: not tried" in str(search.report())

@@ -319,3 +319,56 @@ def test_a_search_over_the_default_models():
     search = SearchCV(default_models(frame, y)[:3], n_iter=5, cv=3, random_state=0).fit(frame, y)
     assert search.score(frame, y) > 0.6
     assert list(search.feature_names_in_) == list(frame.columns)
+
+
+# ---- "auto", and a dict of models
+
+
+def test_auto_chooses_the_models_for_the_data_of_each_fit():
+    search = SearchCV("auto", n_iter=3, cv=2, random_state=0)
+    assert "models: linear, forest, boosting, net, kernel" in str(search.plan(X, Y))
+    assert clone(search).get_params(deep=False)["estimator"].named == []
+    search.set_params(n_iter=1).fit(X, Y)
+    assert is_classifier(search)
+    assert search.predict(X).shape == Y.shape
+    assert str(search.report()).startswith("SearchCV(5 models): 1 candidate")
+    again = pickle.loads(pickle.dumps(search))
+    np.testing.assert_array_equal(again.predict(X), search.predict(X))
+    rows, target = (each[:60] for each in load_diabetes(return_X_y=True))
+    assert is_regressor(clone(search).fit(rows, target))
+    assert is_regressor(search.fit(rows, target))
+    assert search.get_params()["estimator__linear__ridge__alpha"] == 1.0
+
+
+def test_auto_takes_a_frame_and_goes_in_cross_validation():
+    frame, y = table()
+    search = RandomSearchCV("auto", [{"model": ["linear"]}], n_iter=1, cv=2)
+    assert min(cross_validate(search, frame, y, cv=2)["test_score"]) > 0.4
+    assert min(cross_validate(search, frame.drop(columns="day"), y, cv=2)["test_score"]) > 0.4
+    with pytest.raises(ValueError, match="chooses models by y, and there is none"):
+        search.fit(frame)
+    with pytest.raises(ValueError, match=r"y has 2 columns"):
+        search.fit(X, X[:, :2])
+
+
+def test_auto_has_the_result_of_its_list():
+    options = {"n_iter": 3, "cv": 2, "random_state": 0}
+    listed = SearchCV(default_models(X, Y)[:1], **options).fit(X, Y)
+    space = {"linear": {"simpleimputer__strategy": ["mean", "median"]}}
+    auto = RandomSearchCV("auto", [{"model": ["linear"]}], n_iter=1, cv=2).fit(X, Y)
+    own = RandomSearchCV(default_models(X, Y), [{"model": ["linear"]}], n_iter=1, cv=2).fit(X, Y)
+    assert outcome(auto) == outcome(own)
+    assert type(auto.best_estimator_) is type(listed.best_estimator_)
+    assert SearchCV("auto", space, n_iter=1).plan(X, Y).n_candidates == 1
+
+
+def test_a_dict_of_models_is_a_list_with_names():
+    search = SearchCV(dict(NAMED), **ARGS)
+    assert [name for name, _ in search.estimator.named] == ["A", "B", "C"]
+    assert search.get_params()["estimator__B__svc__C"] == 1.0
+    with pytest.raises(TypeError, match="3 is no estimator"):
+        SearchCV({"a": SVC(), "b": 3}, n_iter=1).fit(X, Y)
+    with pytest.raises(ValueError, match="'a__b' cannot be that of a model"):
+        SearchCV({"a__b": SVC()}, n_iter=1).fit(X, Y)
+    with pytest.raises(TypeError, match="is a dict without estimators"):
+        SearchCV({"C": [1, 2]}, n_iter=1).fit(X, Y)

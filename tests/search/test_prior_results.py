@@ -29,6 +29,7 @@ from sksearch import (
 )
 from sksearch.base import Reads
 from sksearch.checkpoint import SearchMismatchError
+from sksearch.fitting.prepare._prior_results import read_earlier
 from sksearch.history import History, Problem, Result
 from sksearch.samplers import (
     EarlierTask,
@@ -194,7 +195,7 @@ def test_results_outside_of_the_space_are_left_out_and_refused_if_all_are():
         SVC(), SPACE, n_iter=1, prior_results=earlier_results(known, same_task=True)
     ).fit(X, y)
     assert search.best_params_ == {"C": 1, "gamma": 1}
-    search.set_params(prior_results=[random_search(), {"params": [{"C": 1}], "score": [1.0]}])
+    search.set_params(prior_results=[random_search(), {"params": [{"C": 1e9}], "score": [1.0]}])
     with pytest.raises(ValueError, match=r"prior_results\[1\] has 1 candidate, and none"):
         search.fit(X, y)
 
@@ -453,3 +454,53 @@ def test_a_checkpoint_knows_what_its_search_began_with(tmp_path):
     for other in (None, earlier_results(old, same_task=True)):
         with pytest.raises(SearchMismatchError, match="prior_results"):
             TPESearchCV(SVC(), SPACE, prior_results=other, **kwargs).fit(X, y)
+
+
+# ---- a parameter that is new
+
+OWN = {"C": 1.0, "gamma": "scale", "kernel": "rbf", "shrinking": True, "tol": 1e-3}
+OLD = pd.DataFrame({"C": [0.1, 1.0, 10.0], "score": [0.5, 0.9, 0.7]})
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({"tol": loguniform(1e-4, 1e-1)}, 1e-3),
+        ({"kernel": ["rbf", "poly"]}, "rbf"),
+        ({"shrinking": [False, True]}, True),
+        ({"gamma": ["scale", "auto"]}, "scale"),
+        ({"tol": [1e-5, 1e-3], "kernel": ["rbf", "linear"]}, 1e-3),
+    ],
+)
+@pytest.mark.parametrize("same_task", [False, True])
+def test_a_missing_parameter_has_the_estimator_s_own_value(more, expected, same_task):
+    space = Space({"C": SPACE["C"], **more})
+    known = earlier_results(OLD, same_task=same_task)
+    (task,) = read_earlier(known, space, OWN)
+    assert [params["C"] for params in task.params] == [0.1, 1.0, 10.0]
+    assert {params[next(iter(more))] for params in task.params} == {expected}
+
+
+def test_an_own_value_outside_of_the_range_is_as_near_as_possible_for_another_task():
+    space = Space({"C": SPACE["C"], "tol": loguniform(1e-2, 1e-1)})
+    (task,) = read_earlier(OLD, space, OWN)
+    assert [params["tol"] for params in task.params] == pytest.approx([1e-2] * 3)
+    assert [params["C"] for params in task.params] == [0.1, 1.0, 10.0]
+    with pytest.raises(ValueError, match="none of them lies in the space"):
+        read_earlier(earlier_results(OLD, same_task=True), space, OWN)
+    (task,) = read_earlier(OLD, Space(SPACE), OWN)  # gamma="scale" has no place in it
+    assert len(task.params) == 3
+
+
+@pytest.mark.parametrize(
+    "space", [{"tol": loguniform(1e-4, 1e-1)}, {"C": loguniform(100, 1000), "tol": [1e-3, 1e-2]}]
+)
+def test_results_that_tell_nothing_of_the_space_are_still_refused(space):
+    with pytest.raises(ValueError, match="none of them lies in the space"):
+        read_earlier(OLD, Space(space), OWN)
+
+
+def test_a_search_begins_with_results_that_lack_a_parameter():
+    space = {"C": SPACE["C"], "shrinking": [True, False]}
+    search = GPBayesSearchCV(SVC(), space, n_iter=2, cv=2, prior_results=OLD, random_state=0)
+    assert search.fit(X, y).cv_results_["params"][0] == {"C": 1.0, "shrinking": True}

@@ -46,6 +46,7 @@ from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.estimators import (
     OneOf,
     Size,
+    columns_of,
     default_space,
     find_space,
     first_candidates,
@@ -236,6 +237,7 @@ def choices(options: Options, filled: Composer, problem: Problem, folds: Folds) 
         each = ", each with its own values at first" if problem.n_own == len(names) else ""
         where = ", or near them where the given space lacks them" if options.space else ""
         notes.append(f"models: {', '.join(names)}{each}{each and where}")
+    notes += [f"columns: {line}" for line in columns_of(options.estimator)]
     if options.space is None:
         names = [*problem.space.names, *problem.space.outcomes]
         unknown = listed(_unknown_of(options.estimator))

@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import type_of_target
 
-from sksearch._utils._advice import advice, glance
+from sksearch._utils._advice import advice, glance, is_missing
 from sksearch._utils._compat import (
     GroupsConsumerMixin,
     num_samples,
@@ -282,13 +282,6 @@ def _missing(values: np.ndarray) -> np.ndarray:
     if values.dtype != object:
         return np.zeros(values.shape, dtype=bool)
     return np.array([is_missing(each) for each in values.ravel()]).reshape(values.shape)
-
-
-def is_missing(label: object) -> bool:
-    """Whether a value is None, NaN, or what pandas has in their place."""
-    if label is None or type(label).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(label, float | np.floating) and bool(np.isnan(label))
 
 
 @advice

@@ -243,7 +243,7 @@ def _aim_of(
     goal, spending = options.goal, with_plain_numbers(options.spending)
     estimator, space, resource = parts.estimator, parts.space, parts.resource
     n_splits = len(data.folds.splits)
-    earlier = read_earlier(options.knowledge.prior_results, space)
+    earlier = read_earlier(options.knowledge.prior_results, space, estimator.get_params())
     aims, allows = aims_of(goal, options.estimator, space, scoring.scorers, earlier)
     guesses = first_guesses(options, estimator, space, data.X, earlier, allows)
     limits = spending.min_resources, spending.max_resources

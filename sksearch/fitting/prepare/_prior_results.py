@@ -14,7 +14,7 @@ from sksearch.history import Params, Problem
 from sksearch.reader._read import chosen_metric, read
 from sksearch.reader._sources import FinishedSearch
 from sksearch.samplers import EarlierTask, WarmStart, part_of, with_prior
-from sksearch.space import Space
+from sksearch.space import Space, equal
 
 ENOUGH = 10  # results at a resource from which on it stands for the candidates
 
@@ -74,8 +74,12 @@ def earlier_results(source: FinishedSearch, *, same_task: bool = False) -> Earli
     return EarlierTask(params, scores, same_task)
 
 
-def read_earlier(prior_results: Any, space: Space) -> tuple[EarlierTask, ...]:
+def read_earlier(
+    prior_results: Any, space: Space, own: Params | None = None
+) -> tuple[EarlierTask, ...]:
     """Read `prior_results` of a search, and see that its space has some of each.
+
+    A parameter that a candidate lacks has its value of `own`, the estimator's values.
 
     Raises
     ------
@@ -88,7 +92,7 @@ def read_earlier(prior_results: Any, space: Space) -> tuple[EarlierTask, ...]:
     tasks = []
     for i, source in enumerate(prior_results if is_list else [prior_results]):
         task = source if isinstance(source, EarlierTask) else earlier_results(source)
-        inside = [part_of(params, space) for params in task.params]
+        inside = [_within(params, space, own, task.same_task) for params in task.params]
         known = [
             (params, score)
             for params, score in zip(inside, task.scores, strict=True)
@@ -99,12 +103,34 @@ def read_earlier(prior_results: Any, space: Space) -> tuple[EarlierTask, ...]:
             where = f"prior_results[{i}]" if is_list else "prior_results"
             raise ValueError(
                 f"{where} has {many}, and none of them lies in the "
-                f"space of {', '.join(space.names)}: a candidate needs a value for each of these "
-                "parameters, inside its range."
+                f"space of {', '.join(space.names)}: a candidate needs a value for one of these "
+                "parameters at least, and its values must be inside the ranges."
             )
         candidates, scores = zip(*known, strict=True)
         tasks.append(EarlierTask(candidates, scores, task.same_task))
     return tuple(tasks)
+
+
+def _within(params: Params, space: Space, own: Params | None, is_exact: bool) -> Params | None:
+    """Return what the space names of a candidate, with own values where it has none.
+
+    An own value outside of its range is as near as possible, unless the scores are believed to be
+    those of the very candidates.
+    """
+    inside = part_of(params, space)
+    known = {name: value for name, value in params.items() if name in space.names}
+    if inside is not None or own is None or not known or known.keys() >= set(space.names):
+        return inside
+    rough = space.baseline({**own, **known})
+    if rough is None:
+        return None
+    if not space.contains(rough):
+        if is_exact:
+            return None
+        near = space.from_unit(np.nan_to_num(space.place(rough), nan=0.5))
+        rough = {name: known.get(name, value) for name, value in near.items()}
+    is_kept = all(equal(rough[name], value) for name, value in known.items() if name in rough)
+    return rough if is_kept and space.contains(rough) else None
 
 
 def best_of(task: EarlierTask) -> Params:

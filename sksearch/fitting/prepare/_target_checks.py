@@ -1,27 +1,22 @@
 """Warnings about a target that leaves nothing to learn, and about columns that name rows."""
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, cast
-from uuid import UUID
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import is_regressor
 
-from sksearch._utils._advice import advice, glance
+from sksearch._utils._advice import MANY_ROWS, advice, glance, is_id, is_missing
 from sksearch._utils._compat import num_samples, to_numpy
 from sksearch._utils._typing import Estimator, Samples, Targets
-from sksearch.fitting.prepare._input import is_missing
 
 ENOUGH_ROWS = 20  # fewer are a toy
 BITS = 10.0  # a column that has nothing to do with y is named once in 2^10 searches
 N_LOOKED_AT = 64  # rows, which tell nearly all columns from y
 NEARLY = 0.9  # of the values of a copy with fewer digits are different
-MANY_ROWS = 50  # of which no two have the same value, as an ID
-ID = re.compile(r"(?i:(^|[\W_])(id|uuid|guid|key|index)$)|[a-z]I[Dd]$")  # as names of columns end
 NUMBERS = "biufmM"  # kinds of dtypes
 
 
@@ -65,34 +60,18 @@ def warn_of_ids(estimator: Estimator, X: Samples) -> Iterator[str]:
         return
     used = glance(_used_columns, estimator, X)
     for name, column in columns:
-        if (used is None or name in used) and glance(_is_id, name, column, otherwise=False):
+        if (used is None or name in used) and glance(is_id, name, column, otherwise=False):
             yield (
                 f"Column {name!r} of X has another value in each of the {n} rows, as an ID has, "
                 "so what is learned from it tells nothing of new rows: leave it out of X."
             )
 
 
-def _is_id(name: object, column: Any) -> bool:
-    """Whether each row has another text without spaces, or integer in a column named so."""
-    values = np.asarray(column)
-    if values.dtype.kind in "iu":
-        return len(np.unique(values)) == len(values) and bool(ID.search(str(name)))
-    if values.dtype.kind not in "OUS":
-        return False
-    texts = values.tolist()
-    if len(set(texts)) < len(texts) or not all(
-        isinstance(text, str | bytes | UUID) for text in texts
-    ):
-        return False
-    if any(len(str(text).split()) > 1 for text in texts):  # names and documents
-        return False
-    numbers = glance(values.astype, float)  # of measurements as texts some have digits
-    return numbers is None or bool((numbers == np.floor(numbers)).all())
-
-
 def _used_columns(estimator: Estimator, X: Any) -> set | None:
     """Names of the columns that a ColumnTransformer takes; None if all may be used."""
     parts = [estimator, *estimator.get_params().values()]
+    if read := [part for part in parts if hasattr(part, "left_out")]:
+        return {name for part in read for name in part.used}
     # A ColumnTransformer: its module imports all linear models.
     found = [
         part for part in parts if hasattr(part, "transformers") and hasattr(part, "remainder")

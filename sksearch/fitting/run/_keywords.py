@@ -58,8 +58,9 @@ ATTRIBUTES: dict[str, tuple[str, ...]] = {
         "trials", "trials_", "trials_dataframe", "results", "results_", "results_df", "dataframe",
         "grid_scores_", "optimizer_results_", "study_", "get_results",
     ),
+    "leaderboard()": ("leaderboard_", "show_models"),
     "report(search), of sksearch": (
-        "leaderboard", "leaderboard_", "fit_summary", "show_models", "summary", "report",
+        "fit_summary", "summary", "report",
         "sprint_statistics", "info",
     ),
     "fit(X, y)": ("optimize", "run", "tune", "search", "train", "minimize", "train_model"),

@@ -3,10 +3,8 @@
 import platform
 import sys
 
-from sksearch.fitting.run._setup import Setup
-
 ALWAYS = ("numpy", "sklearn")
-WRITTEN = {"sklearn": "scikit-learn"}
+WRITTEN = {"sklearn": "scikit-learn", "python": "Python"}
 
 
 def versions_of(values: list) -> dict[str, str]:
@@ -20,20 +18,6 @@ def versions_of(values: list) -> dict[str, str]:
         if isinstance(version, str):
             found[package] = version
     return found
-
-
-def versions_of_setup(setup: Setup) -> dict[str, str]:
-    """Return the versions for an estimator, if there is one, and for what it is given."""
-    estimator = setup.context.estimator
-    space = setup.problem.space
-    own = [] if estimator is None else [estimator, *estimator.get_params(deep=True).values()]
-    choices = [
-        choice
-        for dimension in space.all_dimensions
-        if dimension.kind == "categorical"
-        for choice in getattr(dimension, "choices", ())
-    ]
-    return versions_of([*own, *choices])
 
 
 def differences(old: dict[str, str], new: dict[str, str]) -> dict[str, str]:

@@ -1,0 +1,464 @@
+"""The columns of a table: what each of them is, and the step of a pipeline that reads them."""
+
+import datetime
+import decimal
+import math
+import numbers as number_types
+import re
+import uuid
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from sksearch._utils._advice import ID, MANY_ROWS, glance, is_id, is_missing
+from sksearch._utils._typing import Samples
+
+FEW_VALUES = 40  # of texts, which a model may have a column for
+MOST_VALUES = 255  # that scikit-learn's boosting takes as categories
+ROWS_A_VALUE = 10  # from which on many values are categories, and not texts
+LARGEST = float(np.finfo(np.float32).max)  # scikit-learn's trees take no larger number
+GAPS = {
+    "",
+    "?",
+    "-",
+    "na",
+    "n/a",
+    "nan",
+    "none",
+    "null",
+    "<na>",
+    "nat",
+}  # texts of a missing value
+SURE_ID = re.compile(r"(?i)^(id|uuid|guid|index|unnamed: \d+)$")
+YEAR_FIRST = re.compile(r"\s*\d{4}[-/.]\d{1,2}[-/.]\d{1,2}")
+YEAR_LAST = re.compile(
+    r"(?i)\s*(\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|\d{1,2}[ -][a-z]{3,9}[ ,-]+\d{4}"
+    r"|[a-z]{3,9}\.? \d{1,2},? \d{4})"
+)
+AMOUNTS = (number_types.Real, decimal.Decimal, np.bool_, datetime.timedelta, datetime.time)
+WORDS = (str, bytes, uuid.UUID, *AMOUNTS, datetime.date)
+KINDS = ("numbers", "categories", "dates", "texts")
+
+
+class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore
+    """Read the columns of a table as plain numbers, categories, dates and texts.
+
+    `sksearch.space.default_models` makes it of the data. It takes a DataFrame of pandas or polars,
+    a table of PyArrow or an array, and of each column any dtype, whichever it had in training.
+
+    Parameters
+    ----------
+    numbers : sequence, default=()
+        Names of columns, or their positions in an array and where a name is there twice. Truth
+        values are 0 and 1, spans of time are seconds; what is no finite number is NaN.
+    categories : sequence, default=()
+        Likewise. Values are texts.
+    dates : mapping or sequence, default=()
+        Likewise. Dates with a time zone are in UTC. A mapping has the format of each that is
+        written as text, "" for the others.
+    texts : sequence, default=()
+        Likewise. A missing text is empty.
+    left_out : mapping or None, default=None
+        Why each other column is left out.
+
+    Attributes
+    ----------
+    feature_names_in_ : ndarray of str
+        Names of all columns, if they are strings.
+    n_features_in_ : int
+        Number of all columns.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sksearch.space import TableColumns
+    >>> frame = pd.DataFrame({"age": pd.array([31, None], dtype="Int64"), "id": ["a7", "b2"]})
+    >>> TableColumns(numbers=["age"], left_out={"id": "names the rows"}).fit_transform(frame)
+        age
+    0  31.0
+    1   NaN
+    """
+
+    def __init__(
+        self,
+        numbers: Sequence = (),
+        categories: Sequence = (),
+        dates: Mapping | Sequence = (),
+        texts: Sequence = (),
+        left_out: Mapping | None = None,
+    ) -> None:
+        self.numbers = numbers
+        self.categories = categories
+        self.dates = dates
+        self.texts = texts
+        self.left_out = left_out
+
+    def fit(self, X: Samples, y: object = None) -> Self:
+        """Remember the names of the columns.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The table.
+        y : object
+            Not used.
+
+        Returns
+        -------
+        self : TableColumns
+            Itself.
+        """
+        names = labels(X)
+        self.n_features_in_ = len(names)
+        if names and all(isinstance(name, str) for name in names):
+            self.feature_names_in_ = np.array(names, dtype=object)
+        return self
+
+    def transform(self, X: Samples) -> Any:
+        """Return a DataFrame of pandas, or of X's library where pandas is not installed.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The table.
+
+        Returns
+        -------
+        frame : DataFrame
+            The columns that are not left out, with names that any library takes.
+
+        Raises
+        ------
+        ValueError
+            If a column is missing.
+        """
+        check_is_fitted(self, "n_features_in_")
+        places = {name: i for i, name in enumerate(labels(X))}
+        if missing := [name for name in self.used if name not in places]:
+            raise ValueError(
+                f"X has no column {', '.join(map(repr, missing))}, which it had in training: pass "
+                "the same columns."
+            )
+        formats = self.dates if isinstance(self.dates, Mapping) else {}
+        found, names = {}, iter(self.get_feature_names_out())
+        for kind in KINDS:
+            for name in getattr(self, kind):
+                column = column_at(X, places[name])
+                found[next(names)] = READ[kind](column, formats.get(name, ""))
+        if find_spec("pandas") is None:
+            library: Any = type(X)
+            return library(found)
+        import pandas as pd
+
+        return pd.DataFrame(found, index=getattr(X, "index", None))
+
+    def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
+        """Return the names of the columns of the result.
+
+        Parameters
+        ----------
+        input_features : object
+            Not used.
+
+        Returns
+        -------
+        names : ndarray of str
+            The names, in which other characters than letters and digits are "_".
+        """
+        return np.array(plain_names(self.used), dtype=object)
+
+    @property
+    def used(self) -> list:
+        """Names of the columns that are read, in the order of the result."""
+        return [name for kind in KINDS for name in getattr(self, kind)]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "n_features_in_")
+
+
+# ---- columns of any library
+
+
+def labels(X: Any) -> list:
+    """Return the names of the columns, or their positions where names do not tell them apart."""
+    names = getattr(X, "column_names", getattr(X, "columns", None))
+    given = list(range(X.shape[1])) if names is None else list(names)
+    is_plain = all(isinstance(name, str | int | tuple) for name in given)
+    return given if is_plain and len(set(given)) == len(given) else list(range(len(given)))
+
+
+def column_at(X: Any, place: int) -> Any:
+    """Return a column: a Series, or an array."""
+    if hasattr(X, "iloc"):
+        return X.iloc[:, place]
+    if hasattr(X, "to_series"):
+        return X.to_series(place)
+    if hasattr(X, "column_names"):
+        return X.column(place).to_pandas()
+    return np.asarray(X)[:, place]
+
+
+def plain_names(names: Sequence) -> list[str]:
+    """Return different names without characters that some library refuses."""
+    found: list[str] = []
+    for name in names:
+        text = "_".join(map(str, name)) if isinstance(name, tuple) else str(name)
+        plain = made = re.sub(r"\W", "_", text) or "_"
+        n = 1
+        while made in found:
+            n += 1
+            made = f"{plain}_{n}"
+        found.append(made)
+    return found
+
+
+def _cells(column: Any) -> list:
+    """The values of a column, as objects of Python."""
+    if isinstance(column, np.ndarray) and column.dtype.kind in "mM":
+        column = column.astype("datetime64[us]" if column.dtype.kind == "M" else "m8[us]")
+    cells = (getattr(column, "to_list", None) or column.tolist)()
+    return [each.to_timestamp() if type(each).__name__ == "Period" else each for each in cells]
+
+
+def _dtype_kind(column: Any) -> str:
+    """The letter that NumPy has for a dtype, "O" for what one has to look into."""
+    dtype = column.dtype
+    if not hasattr(dtype, "is_numeric"):
+        return dtype.kind
+    if dtype.is_numeric():
+        return "f"
+    return {"Boolean": "b", "Date": "M", "Datetime": "M", "Duration": "m"}.get(
+        dtype.base_type().__name__, "O"
+    )
+
+
+# ---- reading
+
+
+def _numbers(column: Any, _: str = "") -> np.ndarray:
+    """Numbers, NaN for all else."""
+    kind = _dtype_kind(column)
+    found = None
+    if kind in "biuf":
+        found = glance(_numbers_of_dtype, column)
+    elif kind == "m" and isinstance(column, np.ndarray):
+        found = np.where(np.isnat(column), np.nan, column / np.timedelta64(1, "s"))
+    if found is None:
+        found = np.array([_number(cell) for cell in _cells(column)], dtype=float)
+    return np.where(np.abs(found) <= LARGEST, found, np.nan)
+
+
+def _numbers_of_dtype(column: Any) -> np.ndarray:
+    if hasattr(column, "isna"):
+        return column.to_numpy(dtype=float, na_value=np.nan)
+    return np.ma.filled(np.ma.asarray(column).astype(float), np.nan)
+
+
+def _number(cell: Any) -> float:
+    if isinstance(cell, datetime.time):
+        return 3600.0 * cell.hour + 60 * cell.minute + cell.second
+    try:
+        seconds = getattr(cell, "total_seconds", None)
+        return float(cell) if seconds is None else float(seconds())
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+def _text(cell: Any) -> str | None:
+    """A value as text; 1 and 1.0 are the same, as a gap makes the one the other."""
+    if is_missing(cell):
+        return None
+    if isinstance(cell, float) and cell.is_integer():
+        cell = int(cell)
+    text = cell.decode(errors="replace") if isinstance(cell, bytes) else str(cell)
+    return None if text.strip().lower() in GAPS else text
+
+
+def _categories(column: Any, _: str = "") -> Any:
+    texts = [_text(cell) for cell in _cells(column)]
+    if find_spec("pandas") is None:
+        return texts
+    import pandas as pd
+
+    return pd.Categorical(texts, sorted({text for text in texts if text is not None}))
+
+
+def _dates(column: Any, form: str) -> Any:
+    """Dates in UTC, without a zone."""
+    import pandas as pd
+
+    form = "" if _dtype_kind(column) == "M" else form
+    cells = [_text(cell) for cell in _cells(column)] if form else _cells(column)
+    how = {"format": form} if form else {}
+    dates = pd.to_datetime(pd.Series(cells, dtype=object), utc=True, errors="coerce", **how)
+    return dates.dt.tz_localize(None).to_numpy().astype("datetime64[us]")
+
+
+def _texts(column: Any, _: str = "") -> Any:
+    return np.array([_text(cell) or "" for cell in _cells(column)], dtype=object)
+
+
+READ: dict[str, Any] = {
+    "numbers": _numbers, "categories": _categories, "dates": _dates, "texts": _texts,
+}  # fmt: skip
+
+
+# ---- what a column is
+
+
+def look_at(name: object, column: Any) -> tuple[str, Any]:
+    """Return what a column is: one of `KINDS` and its number of values, or "" and why it is out.
+
+    For dates it is the format in the place of the number.
+    """
+    kind = _dtype_kind(column)
+    if kind == "c":
+        return "", "complex numbers"
+    if kind in "biufm":
+        return _of_numbers(name, _numbers(column), kind)
+    if kind == "M":
+        return _of_dates(_cells(column), "")
+    cells = [cell for cell in _cells(column) if not is_missing(cell)]
+    given = getattr(column.dtype, "categories", None) is not None
+    if not given and cells and all(isinstance(cell, AMOUNTS) for cell in cells):
+        return _of_numbers(name, _numbers(column), "O")
+    if cells and all(isinstance(cell, datetime.date) for cell in cells):
+        return _of_dates(_cells(column), "")
+    odd = next((c for c in cells if not isinstance(c, WORDS) and not hasattr(c, "closed")), None)
+    if odd is not None:
+        return "", f"its values are of type {type(odd).__name__}"
+    return _of_texts(name, [_text(cell) for cell in _cells(column)], given)
+
+
+def _of_numbers(name: object, values: np.ndarray, kind: str) -> tuple[str, Any]:
+    known = values[~np.isnan(values)]
+    n, n_values = len(values), len(np.unique(known))
+    if why := _empty(n_values, n - len(known)):
+        return "", why
+    whole = kind in "iu" or (kind != "m" and bool((known == np.floor(known)).all()))
+    if whole and n_values > 2:
+        if _names_rows(name, n_values, n):
+            return "", "its values name the rows, as an ID does"
+        if ID.search(str(name)) and n_values <= MOST_VALUES:
+            return "categories", n_values
+    return "numbers", n_values
+
+
+def _names_rows(name: object, n_values: int, n: int) -> bool:
+    """Whether the name of a column is that of an ID, and its values do not belie it."""
+    if SURE_ID.match(str(name)):
+        return True
+    return n >= MANY_ROWS and n_values > n / 2 and bool(ID.search(str(name)))
+
+
+def _of_dates(cells: list, form: str) -> tuple[str, Any]:
+    known = [cell for cell in cells if not is_missing(cell)]
+    if why := _empty(len(set(map(str, known))), len(cells) - len(known)):
+        return "", why
+    return "dates", form
+
+
+def _of_texts(name: object, texts: list, given: bool) -> tuple[str, Any]:
+    """Of texts, which may be dates, numbers and IDs."""
+    known = [text for text in texts if text is not None]
+    n, n_values = len(texts), len(set(known))
+    if why := _empty(n_values, n - len(known)):
+        return "", why
+    if not given and (form := glance(_date_format, known, otherwise="")):
+        return "dates", form
+    if _names_rows(name, n_values, n) or (n >= MANY_ROWS and is_id(name, known)):
+        return "", "its values name the rows, as an ID does"
+    if not given and n_values > FEW_VALUES and not np.isnan([_number(t) for t in known]).any():
+        return "numbers", n_values
+    if n_values <= FEW_VALUES or (n_values <= MOST_VALUES and n_values * ROWS_A_VALUE <= n):
+        return "categories", n_values
+    return "texts", n_values
+
+
+def _empty(n_values: int, n_missing: int) -> str:
+    if n_values == 0:
+        return "it has no values"
+    return "it is constant" if n_values == 1 and not n_missing else ""
+
+
+def _date_format(texts: list[str]) -> str:
+    """The format of dates that are written as text, "" if they are none."""
+    if all(YEAR_FIRST.match(text) for text in texts):
+        form = "ISO8601" if all("-" in text for text in texts) else "mixed"
+    elif all(YEAR_LAST.match(text) for text in texts):
+        form = ""
+    else:
+        return ""
+    if find_spec("skrub") is None:
+        return form or "mixed"
+    import pandas as pd
+
+    if not form:
+        from skrub import ToDatetime
+
+        form = ToDatetime().fit(pd.Series(texts)).format_
+    dates = pd.to_datetime(pd.Series(texts), format=form, utc=True, errors="coerce")
+    return "" if dates.isna().any() else form
+
+
+# ---- what is told of it
+
+
+def notes_on_columns(models: Sequence[tuple[str, Any]]) -> list[str]:
+    """Say what the steps of models do with each column that a `TableColumns` reads.
+
+    Parameters
+    ----------
+    models : sequence of tuple (str, estimator)
+        Models with their names.
+
+    Returns
+    -------
+    notes : list of str
+        A line for columns that are treated alike, and one for those that are left out; none if
+        no model has such a step.
+    """
+    ways: dict[tuple, dict[str, list[str]]] = {}
+    out: dict[tuple, None] = {}
+    for model_name, model in models:
+        steps = [step for _, step in getattr(model, "steps", ())]
+        for table in (step for step in steps if isinstance(step, TableColumns)):
+            out |= dict.fromkeys((table.left_out or {}).items())
+            for own, way in _ways(table, steps):
+                ways.setdefault(tuple(own), {}).setdefault(way, []).append(model_name)
+    lines = []
+    for names, found in ways.items():
+        texts = [
+            f"{way} in {', '.join(who)}" if len(found) > 1 else way for way, who in found.items()
+        ]
+        lines.append(f"{', '.join(map(str, names))}: {'; '.join(texts)}")
+    lines += [f"{name} is left out: {why}" for name, why in out]
+    return lines
+
+
+def _ways(table: TableColumns, steps: list) -> list[tuple[list, str]]:
+    """Names of the columns of each part, and what is done to them."""
+    given = dict(zip(table.get_feature_names_out(), table.used, strict=True))
+    kinds = {name: kind for kind in KINDS for name in getattr(table, kind)}
+    parts: Any = next((step.transformers for step in steps if hasattr(step, "transformers")), None)
+    if parts is None:
+        parts = [(kind, "passthrough", [n for n in given if kinds[given[n]] == kind])
+                 for kind in KINDS]  # fmt: skip
+    found = []
+    for _, step, names in parts:
+        inner = [each for _, each in getattr(step, "steps", [("", step)])]
+        inner = [getattr(each, "transformer", each) for each in inner]
+        own = [given[name] for name in names if name in given]
+        if not own:
+            continue
+        kind = kinds[own[0]]
+        text = ", ".join(type(each).__name__ for each in inner)
+        if step == "passthrough":
+            text = "as they are" if kind == "numbers" else "native"
+        text = "left out" if step == "drop" else text
+        found.append((own, f"{kind}, {text}"))
+    return found

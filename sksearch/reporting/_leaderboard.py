@@ -1,0 +1,217 @@
+"""The models of a search beside each other, and which of their own parameters matter."""
+
+import math
+from collections import defaultdict
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import is_classifier, is_regressor
+
+from sksearch._utils._numerics import own_numerics
+from sksearch._utils._on_demand import missing
+from sksearch._utils._terminal import counted
+from sksearch.estimators import last_step, named_of
+from sksearch.history import WHICH
+from sksearch.history import Params
+from sksearch.reader._search_table import SearchTable
+from sksearch.reader._sources import FinishedSearch
+from sksearch.reporting import _words as words
+from sksearch.reporting._rivals import aligned, fold_ratio, is_allowed, read_results
+from sksearch.stats import Candidates, Importance, importance_of_candidates, selected_score
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+#: Metrics from 0 to 1, or what their names begin with.
+SHARES = (
+    "accuracy", "balanced_accuracy", "top_k", "f1", "precision", "recall", "roc_auc", "jaccard",
+    "average_precision",
+)  # fmt: skip
+EXPLAINED = 0.1  # share of the variance that a model of the scores must explain
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A row of a leaderboard.
+
+    Parameters
+    ----------
+    rank : int
+        1 is the model of the best candidate.
+    model : str
+        Name of the model.
+    score : float
+        Best score of its candidates; NaN if none has one.
+    low, high : float
+        Ends of an interval of 95 % for the score of this candidate on new data, which is
+        corrected for the choice of the best one. NaN where one fold does not tell it.
+    n_candidates : int
+        Number of its candidates.
+    seconds : float
+        Seconds of training and scoring of all of them.
+    in_average : bool
+        Whether a candidate of it is in the average of ``ensemble=True``.
+    folds : str, default=""
+        Which folds the score is of, if not all.
+    """
+
+    rank: int
+    model: str
+    score: float
+    low: float
+    high: float
+    n_candidates: int
+    seconds: float
+    in_average: bool
+    folds: str = ""
+
+
+@own_numerics()
+def leaderboard(search: FinishedSearch) -> "DataFrame":
+    """Return a row for each model of a fitted search, the best first.
+
+    Parameters
+    ----------
+    search : object
+        A fitted search, of several models or of one.
+
+    Returns
+    -------
+    frame : pandas.DataFrame
+        The fields of `Standing`, with the rank as its index.
+
+    Raises
+    ------
+    ImportError
+        If pandas is not installed.
+    """
+    try:
+        from pandas import DataFrame
+    except ImportError as error:
+        raise missing("leaderboard needs pandas", "tables") from error
+    found = standings(read_results(search))
+    return DataFrame([asdict(each) for each in found]).drop(columns="folds").set_index("rank")
+
+
+def standings(table: SearchTable) -> list[Standing]:
+    """Return the models of a search, the best first; those without a score are last."""
+    several = bool(named_of(table.estimator))
+    alone = type(last_step(table.estimator)).__name__
+
+    def model_of(params: Params) -> str:
+        return str(params.get(WHICH)) if several else alone
+
+    names = [name for name, _ in named_of(table.estimator)] or [alone]
+    candidates: dict[str, list[int]] = defaultdict(list)
+    for i in table.order.tolist():
+        candidates[model_of(table.candidates[i].params)].append(i)
+    names.sort(key=lambda name: _place(table, candidates[name]))
+    seconds: dict[str, float] = defaultdict(float)
+    for trial in table.history.trials:
+        seconds[model_of(trial.params)] += sum(r.cost for r in trial.results.values())
+    source: Any = table.source
+    rows = getattr(getattr(source, "ensemble_", None), "weights", {})
+    averaged = {model_of(source.cv_results_["params"][row]) for row in rows}
+    found = []
+    for rank, name in enumerate(names, 1):
+        ids = candidates[name]
+        score = float(table.means[ids[0]]) if ids else np.nan
+        low, high = _interval(table, ids)
+        row = table.candidates[ids[0]].row if ids else None
+        folds = row.folds if row is not None and row.n_folds and not row.is_complete else ""
+        args = len(ids), seconds[name], name in averaged, folds
+        found.append(Standing(rank, name, score, low, high, *args))
+    return found
+
+
+def _place(table: SearchTable, ids: list[int]) -> int:
+    """Place of the best candidate among all; after all others where there is no score."""
+    if not ids or not np.isfinite(table.means[ids[0]]):
+        return len(table.candidates)
+    return table.order.tolist().index(ids[0])
+
+
+def _interval(table: SearchTable, ids: list[int]) -> tuple[float, float]:
+    """Where the score of the best of some candidates is on new data."""
+    if not ids or not np.isfinite(table.means[ids[0]]):
+        return np.nan, np.nan
+    could_win = np.where(is_allowed(table)[:, np.newaxis], aligned(table), np.nan)[ids]
+    could_win[0] = table.scores[ids[0]]
+    found = selected_score(could_win, chosen=0, test_ratio=fold_ratio(table))
+    lowest, highest = limits_of(table)
+    return max(found.low, lowest), min(found.high, highest)
+
+
+def limits_of(table: SearchTable) -> tuple[float, float]:
+    """Return the smallest and the largest value of the metric, as far as its name tells."""
+    name = getattr(table.source, "scoring", None)
+    if name is None:
+        is_share = is_classifier(table.estimator)
+        name = "accuracy" if is_share else "r2" if is_regressor(table.estimator) else ""
+    name = name if isinstance(name, str) else table.metric
+    if name.startswith(SHARES):
+        return 0.0, 1.0
+    if name.startswith("neg_"):
+        return -math.inf, 0.0
+    return -math.inf, 1.0 if name in ("r2", "explained_variance") else math.inf
+
+
+def importance_by_model(table: SearchTable) -> dict[str, Importance]:
+    """Return which of its own parameters matter for each model that has enough candidates."""
+    candidates, found = Candidates.of(table), {}
+    for name in dict(named_of(table.estimator)):
+        kept = [i for i, params in enumerate(candidates.params) if params.get(WHICH) == name]
+        own = replace(
+            candidates,
+            params=[_own(candidates.params[i], name) for i in kept],
+            scores=candidates.scores[kept],
+            failed=[_own(each, name) for each in candidates.failed if each.get(WHICH) == name],
+            space=None,
+        )
+        try:
+            found[name] = importance_of_candidates(own)
+        except ValueError:  # too few candidates, or nothing that was searched
+            continue
+    return found
+
+
+def _own(params: Params, name: str) -> Params:
+    """Parameters of a model by their own names."""
+    return {key.removeprefix(f"{name}__"): v for key, v in params.items() if key != WHICH}
+
+
+def lines_of(found: list[Standing]) -> list[str]:
+    """A line of text for each model."""
+    lines = []
+    for each in found:
+        if not each.n_candidates:
+            lines.append(f"{each.rank}. {each.model}: not tried")
+            continue
+        n = counted(each.n_candidates, "candidate")
+        of = f"{n}, {words.seconds(each.seconds)}" + ", in the average" * each.in_average
+        if np.isnan(each.score):
+            lines.append(f"{each.rank}. {each.model}: no score; {of}")
+            continue
+        error = (each.high - each.low) / 4
+        score, *ends = (words.score(x, error) for x in (each.score, each.low, each.high))
+        span = f" ({ends[0]} to {ends[1]})" if np.isfinite(error) else ""
+        folds = f", {each.folds}" if each.folds else ""
+        lines.append(f"{each.rank}. {each.model}: {score}{span}{folds}; {of}")
+    return lines
+
+
+def bars_by_model(table: SearchTable, n_shown: int) -> list[tuple[str, float, str]]:
+    """Names, shares and texts of the parameters of each model, of those that tell it."""
+    bars = []
+    given = importance_by_model(table)
+    for model in (each.model for each in standings(table) if each.model in given):
+        one = given[model]
+        if one.explained < EXPLAINED:
+            continue
+        for name, share, low, high in list(
+            zip(one.names, one.shares, one.low, one.high, strict=True)
+        )[:n_shown]:
+            text = f"{words.percent(share)} ({100 * low:.0f} to {100 * high:.0f})"
+            bars.append((f"{model}: {name}", float(share), text))
+    return bars
