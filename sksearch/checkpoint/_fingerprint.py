@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from sksearch._utils._versions import versions_of
 from sksearch._utils._terminal import warn
 from sksearch._utils._typing import Estimator, Folding
+from sksearch._utils._versions import versions_of
 from sksearch.checkpoint._errors import SearchMismatchError
 from sksearch.checkpoint._folder import rows_of
 from sksearch.checkpoint.identity._description import describe, is_free

@@ -15,6 +15,7 @@ import numpy as np
 from sksearch._utils._compat import num_samples
 from sksearch._utils._terminal import say, warn
 from sksearch._utils._typing import Seed
+from sksearch._utils._versions import differences
 from sksearch.base import Job
 from sksearch.checkpoint._accept import accepted_names
 from sksearch.checkpoint._checkpoint import JOURNAL, Checkpoint
@@ -29,6 +30,7 @@ from sksearch.checkpoint._fingerprint import (
     fold_part,
     note_changes,
     user_parts,
+    versions_of_setup,
 )
 from sksearch.checkpoint._log import ANEW
 from sksearch.checkpoint._params import contradicts, decode_params, encode_params
@@ -45,8 +47,6 @@ from sksearch.checkpoint._records import (
     state_in_folder,
 )
 from sksearch.checkpoint._signature import is_signed, key_file, key_trouble, make_key
-from sksearch.checkpoint._fingerprint import versions_of_setup
-from sksearch._utils._versions import differences
 from sksearch.checkpoint.identity._description import describe
 from sksearch.checkpoint.identity._digests import digest
 from sksearch.fitting.run._row_sample import RowSample

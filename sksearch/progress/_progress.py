@@ -17,8 +17,7 @@ from sksearch._utils._clock import now, open_clock
 from sksearch._utils._terminal import counted, printable
 from sksearch._utils._time_limit import TimeLimit
 from sksearch.base import ENDLESS
-from sksearch.history import WHICH
-from sksearch.history import History, Params, Result
+from sksearch.history import WHICH, History, Params, Result
 from sksearch.progress._search_log import SearchLog
 from sksearch.progress._status_line import WIDTH, StatusLine, duration
 

@@ -12,8 +12,7 @@ from sksearch._utils._numerics import own_numerics
 from sksearch._utils._on_demand import missing
 from sksearch._utils._terminal import counted
 from sksearch.estimators import last_step, named_of
-from sksearch.history import WHICH
-from sksearch.history import Params
+from sksearch.history import WHICH, Params
 from sksearch.reader._search_table import SearchTable
 from sksearch.reader._sources import FinishedSearch
 from sksearch.reporting import _words as words

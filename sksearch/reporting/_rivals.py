@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from sksearch.estimators import OneOf
-from sksearch.history import WHICH
-from sksearch.history import Params
+from sksearch.history import WHICH, Params
 from sksearch.reader._read import read
 from sksearch.reader._search_table import SearchTable
 from sksearch.reader._sources import FinishedSearch
