@@ -16,7 +16,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs/guide/parameters.md"
 BASE = ROOT / "sksearch/search/_base.py"
-FILES = [*sorted(BASE.parent.glob("*.py")), ROOT / "sksearch/search/_hypergradient.py"]
+FILES = sorted(BASE.parent.glob("*.py"))
 #: Shared names that a class explains itself.
 HALVING = {"resource", "min_resources", "max_resources", "return_train_score"}
 OWN = {
