@@ -147,7 +147,7 @@ def _classes(name: str) -> Iterator[type]:
                 yield from _derived(kind, package)
 
 
-def _derived(kind: type, package: str) -> Iterator[type]:
+def _derived(kind: Any, package: str) -> Iterator[type]:
     for each in kind.__subclasses__():
         if each.__module__.partition(".")[0] == package and not each.__name__.startswith("_"):
             yield each
@@ -328,17 +328,16 @@ class _Checked:
                 self._require(back, f"going back, truncated gives no model of {count} {name}.")
             left = _same(self._answers(state.estimator), whole)
             self._require(left, "after truncated the model is not as it was before.")
-        params = outcome.value(min(seen)), self.classes, {}
-        refitted = growth.refit(State(clone(self.estimator)), rows, *params).estimator
+        value, state = outcome.value(min(seen)), State(clone(self.estimator))
+        refitted = growth.refit(state, rows, value, self.classes, {}).estimator
         same = _same(self._answers(refitted), by_hand[min(seen)])
-        self._require(same, f"refit gives another model than a fit with {name}={params[0]}.")
+        self._require(same, f"refit gives another model than a fit with {name}={value}.")
 
     def _grower(self, name: str) -> Callable[[State, int], None]:
         """Training by `Family.grow`."""
 
         def grow(state: State, count: int) -> None:
-            args = state.n_steps, count, self.X, self.y, {}
-            self.family.grow(state.estimator, name, *args)
+            self.family.grow(state.estimator, name, state.n_steps, count, self.X, self.y, {})
             state.n_steps = count
             told = state.estimator.get_params()[name]
             self._require(told == count, f"after grow to {count} steps {name} is {told}.")
