@@ -308,12 +308,32 @@ class ForgetsToGoOn(OwnBooster):
         return vars(self) | {"was_pickled": True}
 
 
+class ReadsOnce(OwnBooster):
+    """What its constructor has made of a parameter stays when that is set."""
+
+    def __init__(self, rounds=30, rate=0.1, depth=2):
+        super().__init__(rounds, rate, depth)
+        self.depth_ = depth
+
+    def fit(self, X, y, begun=None):
+        given, self.depth = self.depth, self.depth_
+        super().fit(X, y, begun)
+        self.depth = given
+        return self
+
+
 class Epochs(SGDRegressor):
     pass
 
 
 class Boosters(OwnBoosters):
-    classes = ("tests.Booster", "tests.RateOfAll", "tests.Forgets", "tests.ForgetsToGoOn")
+    classes = (
+        "tests.Booster",
+        "tests.RateOfAll",
+        "tests.Forgets",
+        "tests.ForgetsToGoOn",
+        "tests.ReadsOnce",
+    )
 
 
 class Whole(Growth):
@@ -412,6 +432,7 @@ def test_a_family_that_breaks_a_promise_is_found(own, words):
         (RateOfAll(), "predicts otherwise without a further step"),
         (Forgets(), "a pickled model of 3 rounds steps predicts something else"),
         (ForgetsToGoOn(), "with a pickle between, are not 8"),
+        (ReadsOnce(), "set_params of depth, rate does not give the model made with them"),
         (SVC(), "Boosters is not the family of sklearn.SVC"),
     ],
 )

@@ -37,16 +37,16 @@ def of_class(estimator: Any, known: Mapping[str, T]) -> T | None:
 
 
 class Family:
-    """What is known of a kind of estimators; of this one nothing.
+    """Knowledge about a kind of estimators; this one knows nothing.
 
-    A subclass says what it knows, and one object of it is passed to `register`. Worker processes
-    know it if the module that registers it is the one that has the estimator's class.
+    A subclass states what it knows, and one object of it is passed to `register`. Worker processes
+    know it if it is registered in the module of the estimator's class.
 
     Attributes
     ----------
     classes : collection of str
-        "package.Class" of its estimators, beside those of `spaces`. A class that derives from
-        one of them is of the family, too.
+        "package.Class" of its estimators, in addition to those of `spaces`. The family also
+        has the classes that derive from them.
     title : str
         Name in messages.
     spaces : mapping of str to callable
@@ -58,14 +58,14 @@ class Family:
     aliases : mapping of str to tuple of str
         Other names of parameters, which are searched in place of ours where the user has set them.
     counts : tuple of str
-        Names of the count of iterations that is found by training, all for the same.
+        Names of the number of iterations that training finds; aliases of one parameter.
     default_count : int or None
-        The count where ``get_params`` does not tell it.
+        The number if ``get_params`` does not list it.
     smaller, larger : tuple of str
         Parameters of which a smaller, or a larger, value makes a model simpler.
     growth : type of Growth or None
-        Finds one of `counts` while it trains; made with the count's name and the estimator's own
-        count. None if that cannot be.
+        Finds one of `counts` in training; made with its name and the estimator's own number. None
+        if the number has to be searched.
     mutable_params : tuple of str or None
         Names, or patterns, of parameters that each further step of training reads again, and that
         leave the steps before as they are. None if unknown.
@@ -100,7 +100,7 @@ class Family:
     # ---- what is searched
 
     def space(self, estimator: Any, size: Size) -> SpaceDict | None:
-        """Return what is searched of an estimator, None where nothing is known.
+        """Return the default space of an estimator, None if it is unknown.
 
         Parameters
         ----------
@@ -112,24 +112,25 @@ class Family:
         Returns
         -------
         space : dict or None
-            The most important parameters first.
+            Choices or distributions by name, the most important first. ``size.count(1000)`` is the
+            space of one of `counts`.
         """
         space = of_class(estimator, self.spaces)
         return None if space is None else space(estimator, size)
 
     def first(self, estimator: Any) -> list[dict[str, Any]]:
-        """Return recorded candidates, the one that helps most often first."""
+        """Return the first candidates of a search, the one that helps most often first."""
         name = of_class(estimator, self.portfolios)
         return [] if name is None else portfolios()[name]
 
     def upper_bound(self, model: Any, name: str) -> float:
-        """Return the largest value of a parameter that an estimator takes, as far as is known."""
+        """Return the largest value of a parameter of a fitted estimator, infinity if unknown."""
         return math.inf
 
     # ---- how it is trained
 
     def training(self, estimator: Any) -> AbstractContextManager:
-        """Return a context for a ``fit`` of any estimator, which may be made of some of ours."""
+        """Return a context for a ``fit`` of any estimator, which may contain one of the family."""
         return nullcontext()
 
     def set_params(self, model: Any, params: dict[str, Any]) -> None:
@@ -139,9 +140,9 @@ class Family:
     def can_grow(
         self, model: Any, name: str, names: Collection[str], passed: set[str], n_rows: int
     ) -> bool:
-        """Return whether training that goes on gives the model of one ``fit``, but for draws.
+        """Return whether training that continues gives the model of one ``fit``, but for draws.
 
-        By default an ensemble with ``warm_start`` does, by its ``n_estimators``.
+        By default it does for ensembles with ``warm_start``, by their ``n_estimators``.
 
         Parameters
         ----------
@@ -150,7 +151,7 @@ class Family:
         name : str
             The parameter that is the count.
         names : collection of str
-            Params that candidates have beside their own.
+            Searched parameters.
         passed : set of str
             Names of further arguments of ``fit``.
         n_rows : int
@@ -171,7 +172,7 @@ class Family:
     def grow(
         self, model: Any, name: str, done: int, count: int, X: Any, y: Any, params: dict[str, Any]
     ) -> None:
-        """Train on from `done` steps to `count`, in place; from none it is a ``fit``.
+        """Continue training from `done` steps to `count`, in place; from 0 it is a ``fit``.
 
         Parameters
         ----------
@@ -180,7 +181,7 @@ class Family:
         name : str
             The parameter that is the count.
         done, count : int
-            Number of steps that there are, and that there will be.
+            Number of steps before and after.
         X, y : array-like
             The training rows, the same at each call.
         params : dict

@@ -47,7 +47,7 @@ class XGBoost(Booster):
         **dict.fromkeys(("early_stopping_rounds", "callbacks", "updater"), ()),
         "lambdarank_unbiased": (),  # learns from tree to tree where in a list clicks are
     }
-    growth = XGBoostGrowth
+    growth: ClassVar[type[Growth] | None] = XGBoostGrowth
     mutable_params = (
         *("learning_rate", "max_depth", "max_leaves", "gamma", "min_child_weight"),
         *("max_delta_step", "subsample", "colsample_bytree", "colsample_bylevel"),

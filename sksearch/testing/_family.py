@@ -34,7 +34,7 @@ from sksearch.testing._space import check_space
 
 MOST = 36  # steps: beyond the first look of a growth, so that it goes back
 SOME, MORE = 3, 8  # steps of a training that is interrupted
-LARGE = Size(n_samples=100_000, n_features=1_000)  # cuts no range
+LARGE = 100_000  # rows, for which no range is cut
 
 
 def check_family(
@@ -118,7 +118,9 @@ def _estimators_of(family: Family, X: Any, y: Any) -> list[Any]:
     for kind in dict.fromkeys(kind for name in sorted(names) for kind in _classes(name)):
         try:
             model = _seeded(kind())
-            clone(model).fit(*_rows(X, y))
+            fitted = clone(model).fit(*_rows(X, y))
+            if hasattr(fitted, "score"):  # naive Bayes fits numbers, and has no score then
+                fitted.score(*_rows(X, y))
         except Exception as error:  # abstract, with arguments, or for another kind of y
             faults.append(f"{kind.__name__}: {error}")
             continue
@@ -147,7 +149,7 @@ def _classes(name: str) -> Iterator[type]:
                 yield from _derived(kind, package)
 
 
-def _derived(kind: type, package: str) -> Iterator[type]:
+def _derived(kind: Any, package: str) -> Iterator[type]:
     for each in kind.__subclasses__():
         if each.__module__.partition(".")[0] == package and not each.__name__.startswith("_"):
             yield each
@@ -179,12 +181,14 @@ class _Checked:
         require(known, f"{type(family).__name__} is not the family of {kind}.")
         self.own = estimator.get_params()
         self.classes = np.unique(y) if is_classifier(estimator) else None
-        shape = num_samples(X), getattr(X, "shape", (0, None))[1]
-        self.space = self._space(Size(*shape))
+        n_features = getattr(X, "shape", (0, None))[1]
+        self.size = Size(LARGE, n_features)
+        self.space = self._space(Size(num_samples(X), n_features))
 
     def run(self) -> None:
         """Check all that there is of it."""
         check_space(self.estimator, self.X, self.y, space=self._searched(), n_candidates=1)
+        self._check_set_params()
         self._check_own_values()
         self._check_upper_bounds()
         self._check_first()
@@ -226,9 +230,19 @@ class _Checked:
     def _searched(self) -> dict[str, Any]:
         return {k: v for k, v in self.space.items() if not isinstance(v, Outcome)} or {}
 
+    def _check_set_params(self) -> None:
+        """A model whose params were set is the one that is made with them, as a clone is."""
+        space = Space(self._searched())
+        for u in (0.0, 1.0):
+            model = clone(self.estimator).set_params(**space.from_unit(np.full(space.n_dims, u)))
+            made, was_set = (each.fit(*_rows(self.X, self.y)) for each in (clone(model), model))
+            same = _same(self._answers(made), self._answers(was_set))
+            names = ", ".join(space.names)
+            self._require(same, f"set_params of {names} does not give the model made with them.")
+
     def _check_own_values(self) -> None:
         """Numbers are in their range; 0 and None may stand for a part that is switched off."""
-        for name, values in self._space(LARGE).items():
+        for name, values in self._space(self.size).items():
             own = self.own.get(name)
             if isinstance(values, Outcome):
                 fits = not isinstance(own, int) or isinstance(own, bool) or own <= values.high
@@ -256,7 +270,7 @@ class _Checked:
 
     def _check_first(self) -> None:
         """First candidates are of the space: others would be changed, or left out."""
-        space = self._space(LARGE)
+        space = self._space(self.size)
         names = {other: name for name, others in self.family.aliases.items() for other in others}
         # Classes of a family share what is recorded.
         is_recorded = type(self.family).first is Family.first
@@ -328,17 +342,16 @@ class _Checked:
                 self._require(back, f"going back, truncated gives no model of {count} {name}.")
             left = _same(self._answers(state.estimator), whole)
             self._require(left, "after truncated the model is not as it was before.")
-        params = outcome.value(min(seen)), self.classes, {}
-        refitted = growth.refit(State(clone(self.estimator)), rows, *params).estimator
+        value, state = outcome.value(min(seen)), State(clone(self.estimator))
+        refitted = growth.refit(state, rows, value, self.classes, {}).estimator
         same = _same(self._answers(refitted), by_hand[min(seen)])
-        self._require(same, f"refit gives another model than a fit with {name}={params[0]}.")
+        self._require(same, f"refit gives another model than a fit with {name}={value}.")
 
     def _grower(self, name: str) -> Callable[[State, int], None]:
         """Training by `Family.grow`."""
 
         def grow(state: State, count: int) -> None:
-            args = state.n_steps, count, self.X, self.y, {}
-            self.family.grow(state.estimator, name, *args)
+            self.family.grow(state.estimator, name, state.n_steps, count, self.X, self.y, {})
             state.n_steps = count
             told = state.estimator.get_params()[name]
             self._require(told == count, f"after grow to {count} steps {name} is {told}.")
