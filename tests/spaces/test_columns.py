@@ -377,6 +377,7 @@ def test_boosting_takes_categories_as_they_are():
     assert "category" in {str(dtype) for dtype in with_dates.dtypes}
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("form", messy.FORMS)
 @pytest.mark.parametrize("name", messy.FRAMES)
 def test_no_frame_as_people_have_them_fails_or_loses_a_column(name, form):
