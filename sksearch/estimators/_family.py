@@ -248,7 +248,7 @@ def register(family: Family) -> None:
 @contextmanager
 def registered_for_now(family: Family) -> Iterator[None]:
     """A context in which a family is known, as after `register`."""
-    known, by_class = list(_FAMILIES), dict(_BY_CLASS)
+    known, by_class, contexts = list(_FAMILIES), dict(_BY_CLASS), list(FIT_CONTEXTS)
     if family not in known:
         register(family)
     try:
@@ -257,6 +257,7 @@ def registered_for_now(family: Family) -> Iterator[None]:
         _FAMILIES[:] = known
         _BY_CLASS.clear()
         _BY_CLASS.update(by_class)
+        FIT_CONTEXTS[:] = contexts
 
 
 def families() -> tuple[Family, ...]:
