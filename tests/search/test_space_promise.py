@@ -156,6 +156,7 @@ def test_no_search_leaves_a_random_space(name, seed):
 
 
 @pytest.mark.whole
+@pytest.mark.few(4)
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("name", SEARCHES)
 def test_no_search_leaves_two_hundred_random_spaces(name):
