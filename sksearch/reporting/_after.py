@@ -12,6 +12,7 @@ from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv
 
 from sksearch._utils._advice import glance
+from sksearch._utils._clock import wall_time
 from sksearch._utils._compat import num_samples, to_numpy
 from sksearch._utils._numerics import own_numerics
 from sksearch._utils._on_demand import missing
@@ -243,7 +244,7 @@ def made_with(values: list, seconds: float | None) -> str:
     """Name the versions that values depend on, the time, and how long it took."""
     own = getattr(sys.modules["sksearch"], "__version__", "")
     versions = [f"{WRITTEN.get(name, name)} {n}" for name, n in versions_of(values).items()]
-    moment = datetime.now().strftime("%Y-%m-%d %H:%M")
+    moment = datetime.fromtimestamp(wall_time()).strftime("%Y-%m-%d %H:%M")
     took = "" if seconds is None else f" in {duration(seconds)}"
     return f"{', '.join([f'sksearch {own}', *versions])}; fitted {moment}{took}"
 
