@@ -228,7 +228,7 @@ def _head(saved, path):
     plan, history = saved.plan_, saved.history_
     try:
         seconds = max(bar.ended for bar in bars_of(history)[0])
-    except ValueError:  # an older version kept no times
+    except ValueError:  # before the first result
         seconds = None
     progress = Progress.of(plan, history, seconds=seconds)
     if saved.finished:

@@ -454,18 +454,6 @@ def rewritten(folder, change):
     write_journal(folder, map(change, (*earlier, header, *events)))
 
 
-def test_a_journal_without_seconds_is_read_and_its_time_begins_anew(tmp_path):
-    folder = tmp_path / "c"
-    fit(make(folder=folder))
-    new = ("seconds", "timeout")
-    rewritten(folder, lambda record: {k: v for k, v in record.items() if k not in new})
-    assert seconds_in(folder) == []
-    search, _, n_trained = fit(make(folder=folder))
-    assert n_trained == 12
-    assert len(search.cv_results_["params"]) == 12
-    assert fit(make(folder=folder))[2] == 0
-
-
 @pytest.mark.parametrize("value", ["60", -1.0, float("nan"), float("inf"), 1e300, [1], True])
 def test_seconds_that_no_search_writes_are_refused(value, tmp_path):
     folder = tmp_path / "c"
