@@ -29,11 +29,12 @@ from sksearch._utils._html import page as document
 from sksearch._utils._terminal import say
 from sksearch.base import ENDLESS
 from sksearch.checkpoint import JournalError, load_history
-from sksearch.plotting import near_scores
-from sksearch.progress import Progress, duration
+from sksearch.plotting._style import near_scores
+from sksearch.progress import Progress
+from sksearch.progress._status_line import duration
 from sksearch.reader._read import read
 from sksearch.reporting import _words as words
-from sksearch.stats import bars_of
+from sksearch.stats._spans import bars_of
 
 __all__ = ["main", "page"]
 

@@ -22,12 +22,6 @@ if TYPE_CHECKING:
     from sksearch.plotting._schedule import ScheduleDisplay
     from sksearch.plotting._sheet import SearchDisplay
     from sksearch.plotting._slices import SliceDisplay
-    from sksearch.plotting._style import ACCENT as ACCENT
-    from sksearch.plotting._style import COLORS as COLORS
-    from sksearch.plotting._style import GREY as GREY
-    from sksearch.plotting._style import import_pyplot as import_pyplot
-    from sksearch.plotting._style import near_scores as near_scores
-    from sksearch.plotting._style import tidy as tidy
     from sksearch.plotting._timeline import TimelineDisplay
 else:
     __getattr__, __dir__ = on_demand(__name__)

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from sksearch.schedulers._hyperband import Hyperband
     from sksearch.schedulers._incremental_evaluation import IncrementalEvaluation
     from sksearch.schedulers._iterated_halving import IteratedHalving
-    from sksearch.schedulers._iterations import HalvingIterations as HalvingIterations
     from sksearch.schedulers._median_stopping import MedianStopping
     from sksearch.schedulers._pasha import PASHA
     from sksearch.schedulers._pbt import PopulationBasedTraining

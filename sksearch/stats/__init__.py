@@ -5,13 +5,8 @@ from typing import TYPE_CHECKING
 from sksearch._utils._on_demand import on_demand
 
 if TYPE_CHECKING:
-    from sksearch.stats._candidates import Axis as Axis
-    from sksearch.stats._candidates import Candidates as Candidates
     from sksearch.stats._density import Density, silverman_bandwidth
-    from sksearch.stats._effects import Effect as Effect
-    from sksearch.stats._effects import Effects as Effects
     from sksearch.stats._importance import Importance, importance
-    from sksearch.stats._importance import importance_of_candidates as importance_of_candidates
     from sksearch.stats._optima import (
         IdealEvaluation,
         OptimaComparison,
@@ -29,12 +24,7 @@ if TYPE_CHECKING:
         wilcoxon_holm,
     )
     from sksearch.stats._regret import anytime_regret, bootstrap_interval, normalised_regret
-    from sksearch.stats._row_bootstrap import corrected_by_rows as corrected_by_rows
     from sksearch.stats._selection import SelectedScore, selected_score
-    from sksearch.stats._spans import Bar as Bar
-    from sksearch.stats._spans import bars_of as bars_of
-    from sksearch.stats._ties import Ties as Ties
-    from sksearch.stats._ties import find_ties as find_ties
     from sksearch.stats._ties import holm, tied_candidates
 else:
     __getattr__, __dir__ = on_demand(__name__)

@@ -8,7 +8,8 @@ import warnings
 
 import pytest
 
-from sksearch.checkpoint import Checkpoint, JournalError, _lines, read_journal
+from sksearch.checkpoint import JournalError, _lines
+from sksearch.checkpoint._checkpoint import Checkpoint, read_journal
 from tests.checkpoint.samples import HEADER, SPLITS, text
 
 

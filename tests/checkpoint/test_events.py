@@ -6,7 +6,8 @@ import pytest
 from scipy.stats import uniform
 
 from sksearch import HyperbandSearchCV
-from sksearch.checkpoint import JournalError, read_journal
+from sksearch.checkpoint import JournalError
+from sksearch.checkpoint._checkpoint import read_journal
 from sksearch.checkpoint._events import blaming, check_scores, read_events
 from sksearch.checkpoint._records import (
     Accepted,

@@ -13,7 +13,8 @@ from sklearn.base import BaseEstimator
 
 import sksearch as sks
 from sksearch import load_history, minimize
-from sksearch.checkpoint import JournalError, read_journal
+from sksearch.checkpoint import JournalError
+from sksearch.checkpoint._checkpoint import read_journal
 from sksearch.checkpoint._lines import encode
 from sksearch.checkpoint._records import Spool, output_of_record
 from sksearch.checkpoint.identity._digests import digest
