@@ -24,8 +24,7 @@ import numpy as np
 
 from sksearch._utils._clock import wall_time
 from sksearch._utils._files import write_atomically
-from sksearch._utils._html import Markup, element, paragraphs, table, void
-from sksearch._utils._html import page as document
+from sksearch._utils._html import Markup, element, page as document, paragraphs, table, void
 from sksearch._utils._terminal import say
 from sksearch.base import ENDLESS
 from sksearch.checkpoint import JournalError, load_history

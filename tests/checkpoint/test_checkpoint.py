@@ -9,8 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from sksearch.checkpoint import JournalError, SearchLockedError
-from sksearch.checkpoint import _log as log_module
+from sksearch.checkpoint import JournalError, SearchLockedError, _log as log_module
 from sksearch.checkpoint._checkpoint import Checkpoint, read_journal
 from sksearch.checkpoint._folder import write_spool
 from tests.checkpoint.samples import HEADER, SPLITS, text

@@ -9,8 +9,7 @@ import weakref
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from sksearch._utils import _clock
-from sksearch._utils import _filesystem as _system
+from sksearch._utils import _clock, _filesystem as _system
 from tests.simulation.disk import File, Folder, error
 
 HOST = "simulated"

@@ -5,8 +5,7 @@ from collections import Counter
 from contextlib import nullcontext
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from sksearch._utils import _files
 from sksearch.checkpoint import _folder, _lock, _recorder, _records, _signature
