@@ -135,11 +135,6 @@ def given_to(function: Any) -> dict[str, Any]:
     return attributes | given
 
 
-def wraps(value: Any) -> bool:
-    """Whether an object is around a function; one that has any attribute is not."""
-    return inspect.getattr_static(value, "__wrapped__", None) is not None
-
-
 def has_only_attributes(cls: Any) -> bool:
     """Whether objects of a class are no more than their attributes."""
     return (
@@ -358,9 +353,10 @@ def _unwrapped(value):
     """The function in a static or class method, or in what is wrapped around it."""
     if isinstance(value, (staticmethod, classmethod)):
         value = value.__func__
-    if isinstance(value, (types.FunctionType, type)) or not wraps(value):
-        return value
-    return inspect.unwrap(value)
+    # An object that has any attribute, whatever its name, is around nothing.
+    is_around = inspect.getattr_static(value, "__wrapped__", None) is not None
+    is_code = isinstance(value, (types.FunctionType, type))
+    return inspect.unwrap(value) if is_around and not is_code else value
 
 
 def _is_running(value):
