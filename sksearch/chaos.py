@@ -32,7 +32,8 @@ from pathlib import Path
 from typing import Any
 
 from sksearch._utils._terminal import say
-from sksearch.checkpoint import ToldEvent, read_as, read_journal
+from sksearch.checkpoint._checkpoint import read_journal
+from sksearch.checkpoint._records import ToldEvent, read_as
 from sksearch.checkpoint.identity._description import describe
 from sksearch.fitting.run import _run
 from sksearch.fitting.run._evaluation import evaluate

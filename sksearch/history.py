@@ -324,9 +324,8 @@ class Trial:
         return {name: getattr(self, name) for name in self.__slots__}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        blank = Trial(state["id"], state["params"])  # an earlier version may know less
-        for name in self.__slots__:
-            setattr(self, name, state.get(name, getattr(blank, name)))
+        for name, value in state.items():
+            setattr(self, name, value)
 
     @property
     def resource(self) -> int:

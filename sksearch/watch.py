@@ -24,16 +24,16 @@ import numpy as np
 
 from sksearch._utils._clock import wall_time
 from sksearch._utils._files import write_atomically
-from sksearch._utils._html import Markup, element, paragraphs, table, void
-from sksearch._utils._html import page as document
+from sksearch._utils._html import Markup, element, page as document, paragraphs, table, void
 from sksearch._utils._terminal import say
 from sksearch.base import ENDLESS
 from sksearch.checkpoint import JournalError, load_history
-from sksearch.plotting import near_scores
-from sksearch.progress import Progress, duration
+from sksearch.plotting._style import near_scores
+from sksearch.progress import Progress
+from sksearch.progress._status_line import duration
 from sksearch.reader._read import read
 from sksearch.reporting import _words as words
-from sksearch.stats import bars_of
+from sksearch.stats._spans import bars_of
 
 __all__ = ["main", "page"]
 
@@ -228,7 +228,7 @@ def _head(saved, path):
     plan, history = saved.plan_, saved.history_
     try:
         seconds = max(bar.ended for bar in bars_of(history)[0])
-    except ValueError:  # an older version kept no times
+    except ValueError:  # before the first result
         seconds = None
     progress = Progress.of(plan, history, seconds=seconds)
     if saved.finished:

@@ -137,7 +137,8 @@ def _home_of(module, name):
     file = _file_of(module)
     if inner or not file or not file.endswith("__init__.py"):
         return inner or file
-    for other, theirs, here in _names(file):
+    stub = f"{file}i"  # of a package whose names are imported on demand
+    for other, theirs, here in _names(stub if ROOT.joinpath(stub).exists() else file):
         if here == name and other != module:
             return _home_of(other, theirs)
     return file

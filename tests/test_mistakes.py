@@ -25,8 +25,7 @@ from sklearn.metrics import (
     mean_squared_error,
     zero_one_loss,
 )
-from sklearn.model_selection import GridSearchCV as TheirGridSearchCV
-from sklearn.model_selection import GroupKFold, KFold
+from sklearn.model_selection import GridSearchCV as TheirGridSearchCV, GroupKFold, KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import uniform
 
 from sksearch.base import Job, Resume, Start
-from sksearch.history import History, Problem, Result, Trial
+from sksearch.history import History, Problem, Result
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import FullFidelity, Hyperband
 from sksearch.space import Space
@@ -135,12 +135,3 @@ def test_a_study_has_a_space_and_guesses_within_it():
         study_of(Problem({"x": uniform(0, 1)}))
     with pytest.raises(ValueError, match=r"initial_params\[1\]"):
         study_of(Problem(SPACE, initial_params=({"x": 0.5}, {"x": 5.0})))
-
-
-def test_a_trial_that_was_pickled_by_an_earlier_version_can_be_read():
-    trial = Trial(3, {"x": 0.1}, bracket=1, results={1: Result(0.5)})
-    state = trial.__getstate__()
-    del state["inherited"]
-    old = object.__new__(Trial)
-    old.__setstate__(state)
-    assert old == trial == pickle.loads(pickle.dumps(trial))

@@ -20,8 +20,7 @@ from joblib import Parallel, delayed, parallel_config
 from threadpoolctl import threadpool_limits
 
 import sksearch
-from sksearch.stats import friedman, wilcoxon_holm
-from sksearch.stats import ranks as ranks_of
+from sksearch.stats import friedman, ranks as ranks_of, wilcoxon_holm
 
 #: Files and folders of the package that a proposal can depend on.
 SOURCES = (

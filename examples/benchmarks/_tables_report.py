@@ -9,8 +9,7 @@ from _report import print_bars
 from _tables_cases import DEVELOPMENT
 from _tables_tools import OURS, TOOLS, UNTUNED
 
-from sksearch.stats import ranks as ranks_of
-from sksearch.stats import wilcoxon_holm
+from sksearch.stats import ranks as ranks_of, wilcoxon_holm
 
 #: Rows of untuned estimators; where a model has no such variant, it is taken as it is.
 VARIANTS = {

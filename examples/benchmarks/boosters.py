@@ -20,7 +20,8 @@ from threadpoolctl import threadpool_limits
 from xgboost import XGBClassifier
 
 from sksearch import SuccessiveHalvingSearchCV
-from sksearch.base import Resource, fit
+from sksearch.base import Resource
+from sksearch.base._resource import fit
 from sksearch.datasets import load
 
 N_TREES = 243

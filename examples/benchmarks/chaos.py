@@ -28,7 +28,7 @@ from pathlib import Path
 from _report import print_bars
 from _victim import KINDS, in_process
 
-from sksearch.checkpoint import read_journal
+from sksearch.checkpoint._checkpoint import read_journal
 
 VICTIM = Path(__file__).with_name("_victim.py")
 LIMIT = 300  # seconds that one process may take

@@ -17,8 +17,7 @@ from collections import defaultdict
 
 import numpy as np
 from _fold_scores import DEVELOPED_ON, HELD_OUT, read
-from scipy.stats import t as student
-from scipy.stats import uniform
+from scipy.stats import t as student, uniform
 
 from sksearch.history import Problem, Result
 from sksearch.samplers import RandomSampler

@@ -25,7 +25,7 @@ from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.model_selection import HalvingRandomSearchCV
 
 from sksearch import ASHASearchCV, HyperbandSearchCV, RandomSearchCV, load_history
-from sksearch.checkpoint import Checkpoint, read_journal
+from sksearch.checkpoint._checkpoint import Checkpoint, read_journal
 
 MAX_JOURNAL_MS, MAX_OPEN_SECONDS, MAX_GROWTH, MIN_SPEED_UP = 5.0, 5.0, 1.10, 1.8
 N_RESULTS, N_SAVED = 300, 100_000

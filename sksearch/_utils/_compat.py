@@ -19,43 +19,41 @@ from scipy.sparse import issparse
 from sklearn import get_config
 from sklearn.base import _fit_context
 from sklearn.metrics import accuracy_score, get_scorer, r2_score
-from sklearn.metrics._scorer import _BaseScorer, _PassthroughScorer
-from sklearn.metrics._scorer import _MultimetricScorer as MultimetricScorer
+from sklearn.metrics._scorer import (
+    _BaseScorer,
+    _MultimetricScorer as MultimetricScorer,
+    _PassthroughScorer,
+)
 from sklearn.model_selection._search import (
     _yield_masked_array_for_each_param as masked_param_columns,
 )
 from sklearn.model_selection._search_successive_halving import (
     HalvingGridSearchCV as SklearnHalvingGrid,
-)
-from sklearn.model_selection._search_successive_halving import (
     HalvingRandomSearchCV as SklearnHalvingRandom,
 )
 from sklearn.model_selection._split import GroupsConsumerMixin
 from sklearn.model_selection._validation import (
     _normalize_score_results as normalize_score_results,
-)
-from sklearn.model_selection._validation import (
     _warn_or_raise_about_fit_failures as warn_or_raise_about_fit_failures,
 )
 from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils._array_api import _convert_to_numpy, get_namespace, get_namespace_and_device
 from sklearn.utils._param_validation import (
     HasMethods,
+    Interval as _Interval,
     InvalidParameterError,
+    StrOptions as _StrOptions,
     validate_parameter_constraints,
 )
-from sklearn.utils._param_validation import Interval as _Interval
-from sklearn.utils._param_validation import StrOptions as _StrOptions
 from sklearn.utils.metadata_routing import (
     _routing_enabled as routing_enabled,
+    get_routing_for_object,
+    process_routing,
 )
-from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 from sklearn.utils.metaestimators import _safe_split as safe_split
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import (
     _check_method_params as check_method_params,
-)
-from sklearn.utils.validation import (
     _num_samples as num_samples,
 )
 

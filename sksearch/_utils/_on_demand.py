@@ -1,19 +1,18 @@
 """Names of a package that are imported when they are asked for, and what to install for them."""
 
-import dis
+import ast
+import os
 import sys
 from collections.abc import Callable
-from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
 
-def on_demand(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return ``__getattr__`` and ``__dir__`` of a package whose names are imported when used.
+def on_demand(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package with an ``__init__.pyi``.
 
-    Where each name is, the package says by imports under ``if TYPE_CHECKING:``, which editors and
-    type checkers follow. They do not run, but stand in its code.
+    The imports in that file say where each name is, to type checkers and editors as well.
 
     Parameters
     ----------
@@ -23,13 +22,22 @@ def on_demand(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str
     Returns
     -------
     getattr, dir : callable
-        The names that the package imports, and public modules inside of it.
+        The names that the file imports, and public modules inside of the package.
+    all : list of str
+        These names.
     """
     module: Any = sys.modules[package]
+    stub = module.__spec__.loader.get_data(os.path.join(module.__path__[0], "__init__.pyi"))
+    homes: dict[str, str | None] = {}
+    for each in ast.parse(stub).body:
+        if isinstance(each, ast.ImportFrom):
+            homes |= dict.fromkeys([alias.name for alias in each.names], each.module)
+        elif isinstance(each, ast.AnnAssign):  # the package has it itself
+            homes[ast.unparse(each.target)] = None
+    public = sorted(homes)
 
     def get(name: str) -> Any:
-        home = _homes(package).get(name)
-        if home is not None:
+        if home := homes.get(name):
             value = getattr(import_module(home), name)
         elif not name.startswith("_") and find_spec(f"{package}.{name}"):
             value = import_module(f"{package}.{name}")
@@ -38,21 +46,7 @@ def on_demand(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str
         setattr(module, name, value)
         return value
 
-    return get, lambda: sorted({*vars(module), *module.__all__})
-
-
-@cache
-def _homes(package: str) -> dict[str, str]:
-    """The module of each name that a package imports, by the instructions of its code."""
-    homes: dict[str, str] = {}
-    home = ""
-    loader: Any = sys.modules[package].__spec__.loader  # type: ignore[union-attr]
-    for each in dis.get_instructions(loader.get_code(package)):
-        if each.opname == "IMPORT_NAME":
-            home = each.argval
-        elif each.opname == "IMPORT_FROM":
-            homes[each.argval] = home
-    return homes
+    return get, lambda: sorted({*vars(module), *public}), public
 
 
 def missing(what: str, extra: str) -> ImportError:

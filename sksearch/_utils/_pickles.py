@@ -103,15 +103,13 @@ class Pickler(cloudpickle.CloudPickler):
         return Address(_here, module, name, number)
 
 
-def dumps(obj: Any, buffer_callback: Callable | None = None) -> bytes:
+def dumps(obj: Any) -> bytes:
     """Pickle anything that cloudpickle can pickle.
 
     Parameters
     ----------
     obj : object
         The object that is to travel.
-    buffer_callback : callable or None, default=None
-        Called with each large buffer, which then is not in the bytes.
 
     Returns
     -------
@@ -123,7 +121,7 @@ def dumps(obj: Any, buffer_callback: Callable | None = None) -> bytes:
     Exception
         Whatever pickling raises.
     """
-    return _pickled(obj, buffer_callback)[0]
+    return _pickled(obj, None)[0]
 
 
 def dumps_with_modules(

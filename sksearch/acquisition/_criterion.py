@@ -8,7 +8,9 @@ from scipy.special import log_ndtr, logsumexp
 
 from sksearch.acquisition._functions import Acquisition
 from sksearch.history import History
-from sksearch.models import GaussianProcess, Probability, slope_of_log_cdf
+from sksearch.models import GaussianProcess
+from sksearch.models._feasibility import Probability
+from sksearch.models._normal import slope_of_log_cdf
 from sksearch.space import Beliefs
 
 # Power of the density of beliefs, over the count of scores: beta of piBO. With 10 a wrong belief

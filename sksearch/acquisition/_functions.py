@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import erfcx, log_ndtr, ndtr
 
-from sksearch.models import LOG_SQRT_2PI, slope_of_log_cdf
+from sksearch.models._normal import LOG_SQRT_2PI, slope_of_log_cdf
 
 LOG_SQRT_PI_OVER_2 = 0.5 * np.log(np.pi / 2)
 

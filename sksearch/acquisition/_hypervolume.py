@@ -16,7 +16,8 @@ from scipy.special import log_ndtr, logsumexp
 
 from sksearch._utils._fronts import fronts
 from sksearch.acquisition._functions import log_h
-from sksearch.models import LOG_SQRT_2PI, Probability, slope_of_log_cdf
+from sksearch.models._feasibility import Probability
+from sksearch.models._normal import LOG_SQRT_2PI, slope_of_log_cdf
 
 N_CELLS = 256  # points that stand for the open part of three objectives or more
 N_TRIES = 50  # rounds of draws, as most of them may be below the front

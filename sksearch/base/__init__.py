@@ -7,10 +7,7 @@ resource defines one unit of effort. None of them knows a class of the others.
 from sksearch.base._decisions import ENDLESS, Job, Plan, Resume, Rung, Start
 from sksearch.base._declarations import Reads, Told
 from sksearch.base._protocols import Sampler, Scheduler
-from sksearch.base._resource import FIT_CONTEXTS as FIT_CONTEXTS
 from sksearch.base._resource import Resource
-from sksearch.base._resource import fit as fit
-from sksearch.base._state import Labels as Labels
 from sksearch.base._state import State
 
 __all__ = [

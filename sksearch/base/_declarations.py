@@ -1,31 +1,6 @@
 """What a sampler or a scheduler says of itself: what it reads, and how it wants to be told."""
 
 from dataclasses import dataclass
-from typing import Any
-
-#: What stands for the flags that samplers and schedulers had before.
-INSTEAD = {
-    "learns": "reads = Reads(results=True)",
-    "vectors": "reads = Reads(objectives=True)",
-    "keeps_bounds": "reads = Reads(bounds=True)",
-    "believes": "reads = Reads(prior=True)",
-    "ranks": "reads = Reads(objectives=True, bounds=True)",
-    "inherits": "reads = Reads(states=True)",
-    "repeats": "told = Told(repeats=True)",
-    "asynchronous": "told = Told(at_once=True)",
-    "races": "told = Told(by_fold=True)",
-}
-
-
-def _refuse_flags(cls: type) -> None:
-    """Raise TypeError for a class with a flag of before, which nobody would look at."""
-    for name, instead in INSTEAD.items():
-        is_parameter = name in getattr(cls, "__annotations__", {})
-        if isinstance(vars(cls).get(name), bool) and not is_parameter:
-            raise TypeError(
-                f"{cls.__name__}.{name} = {vars(cls)[name]} is not looked at any more: write "
-                f"{instead}, with Reads and Told of sksearch.base, or leave it out if it is False."
-            )
 
 
 @dataclass(frozen=True)
@@ -101,10 +76,6 @@ class Told:
 
 class Declares:
     """What samplers and schedulers have in common: they say what they read, and are told."""
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        _refuse_flags(cls)
 
     @property
     def reads(self) -> Reads:

@@ -15,7 +15,7 @@ from sksearch._utils._files import look_at, make_folders, read_own, write_atomic
 from sksearch._utils._filesystem import system
 from sksearch.checkpoint._errors import JournalError
 from sksearch.checkpoint._lines import decode, encode
-from sksearch.resources import row_numbers
+from sksearch.resources._data import row_numbers
 
 SPOOLED = ".json"
 

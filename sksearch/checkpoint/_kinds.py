@@ -79,11 +79,8 @@ def span(value: object) -> bool:
 
 
 def prediction(value: object) -> bool:
-    """Whether a value is a predicted score, the ends of its interval, a resource, and a factor.
-
-    Older versions have no factor.
-    """
-    if not (isinstance(value, list) and len(value) in (4, 5) and positive(value[3])):
+    """Whether a value is a predicted score, the ends of its interval, a resource, and a factor."""
+    if not (isinstance(value, list) and len(value) == 5 and positive(value[3])):
         return False
     return all(isinstance(x, float) and math.isfinite(x) for x in (*value[:3], *value[4:]))
 
@@ -111,8 +108,8 @@ def bounds(value: object) -> bool:
 
 
 def sample(value: object) -> bool:
-    """Whether it has the fields of a `RowSample`, of which older versions lack the last."""
-    return _list_of(value, optional(number)) and len(value) in (4, 5) and positive(value[0])
+    """Whether it has the fields of a `RowSample`."""
+    return _list_of(value, optional(number)) and len(value) == 5 and positive(value[0])
 
 
 def rows(value: object) -> bool:

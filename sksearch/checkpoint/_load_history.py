@@ -26,7 +26,7 @@ from sksearch.fitting.run._results import (
 )
 from sksearch.history import History, Params, Problem
 from sksearch.reader._values import metric_that_counts
-from sksearch.space import outcome_named
+from sksearch.space._outcome import outcome_named
 
 #: Searches that rank as scikit-learn's.
 NAMESAKES = (

@@ -12,7 +12,7 @@ accept     changes of the user's code that do not matter
 =========  ===========================================================================
 
 A record of what a search does has ``seconds``, too: those that the search had taken by then, in
-all processes in which it ran. Older journals have none.
+all processes in which it ran.
 """
 
 from base64 import b64decode, b64encode
@@ -125,7 +125,7 @@ class Event:
 
 @dataclass(slots=True, kw_only=True)
 class Header(Event):
-    """What a search is; fields with a default are not in headers of all versions."""
+    """What a search is."""
 
     # Version of this library, and name of the search's class.
     sksearch: Annotated[str, Entry("sksearch", kinds.text)]
@@ -142,13 +142,13 @@ class Header(Event):
     unit: Annotated[str, Entry("unit", kinds.text)]
     whole: Annotated[bool, Entry("whole", kinds.flag)]
     # The estimator's parameter that the resource is, and the one whose value training finds.
-    adds: Annotated[str | None, Entry("adds", kinds.optional(kinds.text))] = None
-    finds: Annotated[str | None, Entry("finds", kinds.optional(kinds.text))] = None
+    adds: Annotated[str | None, Entry("adds", kinds.optional(kinds.text))]
+    finds: Annotated[str | None, Entry("finds", kinds.optional(kinds.text))]
     # The one to be refitted, where the user names it.
     metric: Annotated[str | None, Entry("metric", kinds.optional(kinds.text))]
-    refit: Annotated[bool, Entry("refit", kinds.flag)] = True
+    refit: Annotated[bool, Entry("refit", kinds.flag)]
     # And not only the top one.
-    any_rung_wins: Annotated[bool, Entry("any_rung_wins", kinds.flag)] = False
+    any_rung_wins: Annotated[bool, Entry("any_rung_wins", kinds.flag)]
     return_train_score: Annotated[bool, Entry("return_train_score", kinds.flag)]
     min_resources: Annotated[int, Entry("min_resources", kinds.positive)]
     max_resources: Annotated[int, Entry("max_resources", kinds.positive)]

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sksearch._utils._seeds import MAX_SEED
-from sksearch.base import fit
+from sksearch.base._resource import fit
 
 from ._family import Family
 

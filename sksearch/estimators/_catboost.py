@@ -11,7 +11,7 @@ from typing import Any
 
 from sklearn.base import clone
 
-from sksearch.base import fit
+from sksearch.base._resource import fit
 
 from ._boosters import Booster, names_set_by_user
 from ._growth import Growth

@@ -9,7 +9,9 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from sksearch._utils._terminal import warn
-from sksearch.base import Labels, State, fit
+from sksearch.base import State
+from sksearch.base._resource import fit
+from sksearch.base._state import Labels
 
 from ._epoch_training import EpochTraining
 from ._family import family_of, own_methods

@@ -14,7 +14,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from sksearch._utils._overrides import LIBRARIES, overridden
-from sksearch.base import FIT_CONTEXTS, fit
+from sksearch.base._resource import FIT_CONTEXTS, fit
 
 from ._epoch_training import EpochTraining
 from ._parts import Size, SpaceDict

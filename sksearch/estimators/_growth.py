@@ -14,7 +14,9 @@ from typing import Any, ClassVar
 
 from sksearch._utils._clock import now
 from sksearch._utils._overrides import PREDICTION, TRAINING, overridden
-from sksearch.base import Labels, State, fit
+from sksearch.base import State
+from sksearch.base._resource import fit
+from sksearch.base._state import Labels
 from sksearch.estimators._model_choice import with_parameter
 
 from ._family import families, family_of, own_methods

@@ -6,7 +6,7 @@ rows with up to 400 iterations the best of five draws was worse for them.
 
 from typing import Any
 
-from sksearch.base import fit
+from sksearch.base._resource import fit
 
 from ._boosters import Booster, names_set_by_user
 from ._growth import Growth

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import UndefinedMetricWarning
 
-from sksearch.base import fit
+from sksearch.base._resource import fit
 
 from ..space import Threshold
 from ._family import Family

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Any, ClassVar
 
-from sksearch.base import fit
+from sksearch.base._resource import fit
 
 from ._boosters import Booster
 from ._growth import Growth

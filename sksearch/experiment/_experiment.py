@@ -24,7 +24,7 @@ from sksearch.experiment._run_once import (
     is_search,
     space_name,
 )
-from sksearch.progress import StatusLine, duration
+from sksearch.progress._status_line import StatusLine, duration
 from sksearch.simulators import CurveProblem
 
 if TYPE_CHECKING:

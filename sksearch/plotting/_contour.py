@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Self
 
 from sksearch.plotting._plane import SIZE, PlaneDisplay
 from sksearch.plotting._style import MANY, PALE
-from sksearch.stats import Effects
+from sksearch.stats._effects import Effects
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,7 +15,7 @@ from sksearch.plotting._style import (
 )
 from sksearch.reader._read import read
 from sksearch.reader._sources import FinishedSearch
-from sksearch.stats import Candidates
+from sksearch.stats._candidates import Candidates
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

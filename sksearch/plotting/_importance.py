@@ -7,7 +7,8 @@ from sksearch.plotting._style import COLORS, DARK, GREY, short, tidy
 from sksearch.reader._read import read
 from sksearch.reader._row import folds_text
 from sksearch.reader._sources import FinishedSearch
-from sksearch.stats import Candidates, Importance, importance
+from sksearch.stats import Importance, importance
+from sksearch.stats._candidates import Candidates
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,7 +11,7 @@ from sksearch.plotting._slices import names_to_draw
 from sksearch.plotting._style import place_ticks, score_name, short, star_style
 from sksearch.reader._read import read
 from sksearch.reader._sources import FinishedSearch
-from sksearch.stats import Axis, Candidates
+from sksearch.stats._candidates import Axis, Candidates
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

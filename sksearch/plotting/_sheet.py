@@ -14,7 +14,7 @@ from sksearch.plotting._style import import_pyplot
 from sksearch.reader._read import read
 from sksearch.reader._search_table import SearchTable
 from sksearch.reader._sources import FinishedSearch
-from sksearch.stats import Candidates
+from sksearch.stats._candidates import Candidates
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

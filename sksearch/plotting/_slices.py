@@ -21,7 +21,9 @@ from sksearch.plotting._style import (
 from sksearch.reader._read import read
 from sksearch.reader._search_table import SearchTable
 from sksearch.reader._sources import FinishedSearch
-from sksearch.stats import Axis, Candidates, Effect, Effects, importance
+from sksearch.stats import importance
+from sksearch.stats._candidates import Axis, Candidates
+from sksearch.stats._effects import Effect, Effects
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

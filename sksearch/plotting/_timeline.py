@@ -17,7 +17,7 @@ from sksearch.plotting._style import (
 )
 from sksearch.reader._read import read
 from sksearch.reader._sources import FinishedSearch
-from sksearch.stats import Bar, bars_of
+from sksearch.stats._spans import Bar, bars_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

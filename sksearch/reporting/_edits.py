@@ -6,7 +6,8 @@ from typing import Any
 from sksearch.reader._search_table import SearchTable
 from sksearch.reader._values import key_of
 from sksearch.reporting._words import is_literal
-from sksearch.space import native, unwrap
+from sksearch.space._conditions import unwrap
+from sksearch.space._values import native
 
 
 def set_values(table: SearchTable, name: str, code: str) -> str:

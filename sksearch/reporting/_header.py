@@ -5,7 +5,7 @@ from typing import Any
 
 from sklearn.base import is_classifier, is_regressor
 
-from sksearch.estimators import columns_of
+from sksearch.estimators._model_choice import columns_of
 from sksearch.reader._search_table import SearchTable
 from sksearch.reporting import _words as words
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from sksearch._utils._html import Markup, element, join, paragraphs, void
-from sksearch._utils._html import page as document
+from sksearch._utils._html import Markup, element, join, page as document, paragraphs, void
 from sksearch.reporting._advice import Advice, Facts
 from sksearch.reporting._pictures import pictures
 from sksearch.reporting._sections import Section

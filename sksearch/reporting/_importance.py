@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from sksearch.reader._search_table import SearchTable
-from sksearch.stats import Candidates, importance
+from sksearch.stats import importance
+from sksearch.stats._candidates import Candidates
 
 MIN_CANDIDATES = 15  # for a parameter to be accused
 EXPLAINED = 0.3  # share of the variance that a model must explain before it accuses one

@@ -11,13 +11,16 @@ from sklearn.base import is_classifier, is_regressor
 from sksearch._utils._numerics import own_numerics
 from sksearch._utils._on_demand import missing
 from sksearch._utils._terminal import counted
-from sksearch.estimators import last_step, named_of
+from sksearch.estimators._model_choice import named_of
+from sksearch.estimators._pipeline import last_step
 from sksearch.history import WHICH, Params
 from sksearch.reader._search_table import SearchTable
 from sksearch.reader._sources import FinishedSearch
 from sksearch.reporting import _words as words
 from sksearch.reporting._rivals import aligned, fold_ratio, is_allowed, read_results
-from sksearch.stats import Candidates, Importance, importance_of_candidates, selected_score
+from sksearch.stats import Importance, selected_score
+from sksearch.stats._candidates import Candidates
+from sksearch.stats._importance import importance_of_candidates
 
 if TYPE_CHECKING:
     from pandas import DataFrame

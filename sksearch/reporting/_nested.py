@@ -7,7 +7,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from sksearch._utils._terminal import printable
-from sksearch.estimators import last_step
+from sksearch.estimators._pipeline import last_step
 from sksearch.reader._search_table import SearchTable
 from sksearch.reporting import _words as words
 from sksearch.reporting._html import fragment

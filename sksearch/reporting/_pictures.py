@@ -9,17 +9,13 @@ from typing import Any
 import numpy as np
 
 from sksearch.plotting import (
-    ACCENT,
-    COLORS,
-    GREY,
     HistoryDisplay,
     PredictionDisplay,
     RungDisplay,
     SliceDisplay,
     TimelineDisplay,
-    import_pyplot,
-    tidy,
 )
+from sksearch.plotting._style import ACCENT, COLORS, GREY, import_pyplot, tidy
 from sksearch.reporting import _words as words
 from sksearch.reporting._advice import Facts
 from sksearch.reporting._rivals import finalists

@@ -8,7 +8,7 @@ from scipy.stats import beta
 
 from sksearch._utils._advice import ReportParts
 from sksearch._utils._terminal import counted
-from sksearch.estimators import each_of, named_of
+from sksearch.estimators._model_choice import each_of, named_of
 from sksearch.fitting.finish._choose import complexity, has_simplicity
 from sksearch.reader._row import folds_text
 from sksearch.reader._search_table import SearchTable
@@ -34,7 +34,9 @@ from sksearch.reporting._rivals import (
     rivals,
     untuned,
 )
-from sksearch.stats import corrected_by_rows, find_ties, selected_score
+from sksearch.stats import selected_score
+from sksearch.stats._row_bootstrap import corrected_by_rows
+from sksearch.stats._ties import find_ties
 
 N_SHOWN = 4  # params, failures and rungs, unless all are asked for
 

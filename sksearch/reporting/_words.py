@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sksearch.history import Params
-from sksearch.space import native
+from sksearch.space._values import native
 
 LONGEST = 48  # characters of one value
 WIDTH = 96

@@ -4,14 +4,10 @@ from collections.abc import Collection
 from typing import Any
 
 from sksearch.base import Resource
-from sksearch.estimators import can_grow
+from sksearch.estimators._continuation import can_grow
 from sksearch.resources._data import FoldsResource, SamplesResource, WholeResource
-from sksearch.resources._data import first_rows as first_rows
-from sksearch.resources._data import row_numbers as row_numbers
 from sksearch.resources._epochs import EpochsResource, SecondsResource
 from sksearch.resources._parameter import ParameterResource
-from sksearch.resources._subsamples import RefittedParameterResource as RefittedParameterResource
-from sksearch.resources._subsamples import SubsamplesResource as SubsamplesResource
 
 __all__ = [
     "EpochsResource",

@@ -5,20 +5,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from sksearch._utils._clock import now
-from sksearch.base import Labels, Resource, State
-from sksearch.estimators import (
+from sksearch.base import Resource, State
+from sksearch.base._state import Labels
+from sksearch.estimators import family_of
+from sksearch.estimators._epochs import (
     WAYS,
     advance,
-    enter,
-    family_of,
     has_ended,
-    is_searched,
-    last_step,
-    path_of_last_step,
     refuse_early_stopping,
     train_calls,
     warn_of_own_fit,
 )
+from sksearch.estimators._pipeline import enter, is_searched, last_step, path_of_last_step
 
 #: Count of epochs where the user names no maximum: the R of Hyperband's published table.
 DEFAULT_MAX = 81

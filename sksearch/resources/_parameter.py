@@ -7,8 +7,13 @@ from numbers import Integral
 from typing import Any
 
 from sksearch._utils._compat import is_valid_value, owner_of, unlisted_params
-from sksearch.base import Labels, Resource, State, fit
-from sksearch.estimators import WAYS, can_grow, enter, family_of, last_step, set_params
+from sksearch.base import Resource, State
+from sksearch.base._resource import fit
+from sksearch.base._state import Labels
+from sksearch.estimators import family_of
+from sksearch.estimators._continuation import can_grow, set_params
+from sksearch.estimators._epochs import WAYS
+from sksearch.estimators._pipeline import enter, last_step
 from sksearch.history import Params
 
 

@@ -5,9 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_ndtr
 
-from sksearch.acquisition import Acquisition, Criterion, Indifferent, LogEI, beliefs
+from sksearch.acquisition import Acquisition, LogEI
+from sksearch.acquisition._criterion import Criterion, beliefs
+from sksearch.acquisition._functions import Indifferent
 from sksearch.history import History, Params
-from sksearch.models import AllOf, Forest, pulled_in, robust_power_transform
+from sksearch.models import AllOf, Forest, robust_power_transform
+from sksearch.models._feasibility import pulled_in
 from sksearch.samplers._observations import WITHOUT_JOINT, Observations
 from sksearch.samplers._surrogate import LearningSampler, maximiser
 

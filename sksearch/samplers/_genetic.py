@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sksearch.acquisition import SCALES, reflected
+from sksearch.acquisition._maximise import SCALES, reflected
 from sksearch.history import History, Problem
 from sksearch.samplers._observations import Observations
 from sksearch.samplers._population import PopulationSampler, fittest, genes_of

@@ -14,25 +14,26 @@ import numpy as np
 
 from sksearch.history import History
 from sksearch.models import (
-    CAUTION,
-    LABEL_NOISE,
-    SHARPNESS,
     AllOf,
     Feasibility,
     GaussianProcess,
-    Growing,
     Margin,
     MixedKernel,
-    Probability,
-    SlackKernel,
-    TrainingSet,
-    centred_labels,
     inverse_power_transform,
     robust_power_transform,
     sample_theta,
     standardise,
+)
+from sksearch.models._feasibility import (
+    CAUTION,
+    LABEL_NOISE,
+    SHARPNESS,
+    Probability,
+    SlackKernel,
+    centred_labels,
     standardised_slacks,
 )
+from sksearch.models._growing import Growing, TrainingSet
 from sksearch.samplers._observations import Observations
 
 # What a sampler may do against mistakes of its model, in the order of the alphabet.

@@ -8,20 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from sksearch.acquisition import (
-    UCB,
-    Acquisition,
-    Criterion,
-    Indifferent,
-    InteriorPrior,
-    LogEI,
-    LogPI,
-    Penalty,
-    all_points,
-    beliefs,
-    candidates,
-    draw,
-)
+from sksearch.acquisition import UCB, Acquisition, LogEI, LogPI
+from sksearch.acquisition._criterion import Criterion, InteriorPrior, Penalty, beliefs
+from sksearch.acquisition._functions import Indifferent
+from sksearch.acquisition._maximise import all_points, candidates, draw
 from sksearch.history import History, Params
 from sksearch.samplers._gp_models import Models
 from sksearch.samplers._observations import Observations

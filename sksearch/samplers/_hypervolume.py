@@ -7,7 +7,8 @@ import numpy as np
 
 from sksearch._utils._fronts import fronts
 from sksearch._utils._numerics import one_blas_thread
-from sksearch.acquisition import HypervolumeCriterion, PosteriorDraws, Strips, beliefs
+from sksearch.acquisition._criterion import beliefs
+from sksearch.acquisition._hypervolume import HypervolumeCriterion, PosteriorDraws, Strips
 from sksearch.base import Reads
 from sksearch.history import History, Params
 from sksearch.samplers._gp import GPSampler

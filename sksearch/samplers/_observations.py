@@ -17,7 +17,7 @@ import numpy as np
 from sksearch._utils._fronts import best_first
 from sksearch.base import Start
 from sksearch.history import History, Trial
-from sksearch.models import learnt_at
+from sksearch.models._learning import learnt_at
 from sksearch.samplers._result_index import ResultIndex
 from sksearch.samplers._subsample import Extract
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sksearch.acquisition import reflected
+from sksearch.acquisition._maximise import reflected
 from sksearch.history import History, Problem
 from sksearch.samplers._observations import Observations, ResultIndex
 from sksearch.samplers._population import PopulationSampler, fittest, genes_of

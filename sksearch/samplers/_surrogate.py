@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sksearch.acquisition import all_points, candidates, maximise
+from sksearch.acquisition._maximise import all_points, candidates, maximise
 from sksearch.base import Reads, Sampler, Start
 from sksearch.history import History, Params, Problem
 from sksearch.samplers._observations import Observations, observe

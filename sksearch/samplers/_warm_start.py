@@ -17,7 +17,8 @@ import numpy as np
 from scipy.stats import norm, rankdata
 
 from sksearch._utils._numerics import one_blas_thread
-from sksearch.acquisition import LogEI, all_points, candidates
+from sksearch.acquisition import LogEI
+from sksearch.acquisition._maximise import all_points, candidates
 from sksearch.base import Reads, Sampler, Start
 from sksearch.history import History, Params, Prediction
 from sksearch.models import GaussianProcess, MixedKernel, learn_theta, robust_power_transform

@@ -13,32 +13,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sksearch.acquisition import (
-    Criterion,
-    GainPerCost,
-    InteriorPrior,
-    LogEI,
-    all_points,
-    beliefs,
-    candidates,
-    maximise,
-)
+from sksearch.acquisition import LogEI
+from sksearch.acquisition._criterion import Criterion, InteriorPrior, beliefs
+from sksearch.acquisition._knowledge_gradient import GainPerCost
+from sksearch.acquisition._maximise import all_points, candidates, maximise
 from sksearch.base import Resume, Start
 from sksearch.history import History, Params, Problem, Trial
 from sksearch.models import (
-    LABEL_NOISE,
-    SHARPNESS,
     Feasibility,
     GaussianProcess,
-    Growing,
     MixedKernel,
     SizeKernel,
     SizeProcess,
-    TrainingSet,
-    centred_labels,
     robust_power_transform,
     standardise,
 )
+from sksearch.models._feasibility import LABEL_NOISE, SHARPNESS, centred_labels
+from sksearch.models._growing import Growing, TrainingSet
 from sksearch.schedulers._brackets import ladder
 
 N_CANDIDATES = 400  # among which the maximum is looked for before it is refined

@@ -15,7 +15,7 @@ import numpy as np
 from sksearch.base import Job, Plan, Reads, Resume, Scheduler, Start
 from sksearch.history import History, Params, Problem, best_first
 from sksearch.schedulers._brackets import one_bracket
-from sksearch.space import scaled
+from sksearch.space._scaling import scaled
 
 #: Ids of members that are replaced, that may replace them, and that go on as they are.
 Selection = tuple[list[int], list[int], list[int]]

@@ -22,8 +22,7 @@ from numbers import Integral, Real
 from typing import cast
 
 import numpy as np
-from scipy.stats import norm
-from scipy.stats import t as student
+from scipy.stats import norm, t as student
 
 from sksearch.base import Job, Plan, Reads, Resume, Scheduler, Start, Told
 from sksearch.history import History, Problem, Trial

@@ -24,9 +24,10 @@ from sksearch._utils._compat import BaseSearchCV, Interval, StrOptions, fit_cont
 from sksearch._utils._terminal import plain_errors, say
 from sksearch._utils._typing import Folding, Samples, Scoring, Seed, Targets
 from sksearch.base import Sampler, Scheduler
-from sksearch.checkpoint import recorder_of
-from sksearch.estimators import as_models, model_of, settle, settled
-from sksearch.executors import Interrupts, Limits, Workers
+from sksearch.checkpoint._recorder_of import recorder_of
+from sksearch.estimators._model_choice import as_models, model_of, settle, settled
+from sksearch.executors._limits import Limits, Workers
+from sksearch.executors._signals import Interrupts
 from sksearch.fitting.finish._out_of_fold import digest_of_folds
 from sksearch.fitting.finish._outcome import Found
 from sksearch.fitting.prepare._input import check_folder
@@ -47,13 +48,15 @@ from sksearch.fitting.run._results import ResultRow
 from sksearch.fitting.run._row_sample import seconds_of_models, seconds_of_one_fit
 from sksearch.fitting.run._run import Recorder, Run
 from sksearch.fitting.run._setup import Setup, Stops
-from sksearch.progress import Progress, Watch
+from sksearch.progress import Progress
+from sksearch.progress._progress import Watch
 from sksearch.reader._values import metric_that_counts
 from sksearch.reporting._after import AfterSearch, about_fit
 from sksearch.reporting._autolog import autologged
 from sksearch.search._parts import COUNT, SECONDS, CanFit, Constraints, Refit
 from sksearch.search._winner import WinnerChoice
-from sksearch.space import Space, with_frozen_laws
+from sksearch.space import Space
+from sksearch.space._distributions import with_frozen_laws
 
 
 class BaseSearch(KnownNames, AfterSearch, WinnerChoice):

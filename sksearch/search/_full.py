@@ -22,7 +22,6 @@ from sksearch.fitting.run._results import ResultRow
 from sksearch.fitting.run._run import Run
 from sksearch.history import Params
 from sksearch.samplers import (
-    METHODS,
     GPSampler,
     GridSampler,
     HypervolumeSampler,
@@ -30,6 +29,7 @@ from sksearch.samplers import (
     QuasiRandomSampler,
     RandomSampler,
 )
+from sksearch.samplers._quasi_random import METHODS
 from sksearch.schedulers import FoldRace, FullFidelity
 from sksearch.search._base import BaseSearch
 from sksearch.search._parts import AUTO, COUNT, SELECT, Constraints, PartOf, Refit

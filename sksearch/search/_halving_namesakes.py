@@ -24,9 +24,9 @@ from sksearch.fitting.run._results import ResultRow, best_of_last_iteration
 from sksearch.fitting.run._run import Run
 from sksearch.fitting.run._setup import Setup
 from sksearch.history import History, Params, Problem
-from sksearch.resources import RefittedParameterResource, SubsamplesResource
+from sksearch.resources._subsamples import RefittedParameterResource, SubsamplesResource
 from sksearch.samplers import ListedSampler, RandomSampler
-from sksearch.schedulers import HalvingIterations
+from sksearch.schedulers._iterations import HalvingIterations
 from sksearch.search._base import BaseSearch
 from sksearch.search._full import CandidateDraws, is_for_scikit_learn
 from sksearch.search._namesakes import GridSearchCV

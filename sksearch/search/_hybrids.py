@@ -9,7 +9,9 @@ from sksearch._utils._compat import StrOptions
 from sksearch._utils._typing import Folding, Scoring, Seed
 from sksearch.acquisition import Acquisition
 from sksearch.base import Resource, Sampler, Scheduler
-from sksearch.samplers import CHOICES, TRANSFERS, WITHOUT_JOINT, GPSampler, TPESampler
+from sksearch.samplers import GPSampler, TPESampler
+from sksearch.samplers._gp import CHOICES
+from sksearch.samplers._observations import TRANSFERS, WITHOUT_JOINT
 from sksearch.schedulers import AsyncHyperband, Hyperband
 from sksearch.search._base import BaseSearch
 from sksearch.search._parts import HALVING, ITERATIONS, MODEL, Constraints, Refit

@@ -9,7 +9,8 @@ from sksearch._utils._compat import StrOptions
 from sksearch._utils._typing import Folding, Scoring, Seed
 from sksearch.acquisition import Acquisition
 from sksearch.base import Sampler, Scheduler
-from sksearch.samplers import CHOICES, ForestSampler, GPSampler, TPESampler
+from sksearch.samplers import ForestSampler, GPSampler, TPESampler
+from sksearch.samplers._gp import CHOICES
 from sksearch.schedulers import FullFidelity
 from sksearch.search._base import BaseSearch
 from sksearch.search._parts import COUNT, MODEL, Constraints, Refit

@@ -15,8 +15,8 @@ from sksearch._utils._seeds import draw_seed
 from sksearch._utils._terminal import plain_errors, warn
 from sksearch._utils._time_limit import TimeLimit
 from sksearch.base import Sampler, Scheduler
-from sksearch.checkpoint import recorder_of
-from sksearch.executors import Limits, Workers
+from sksearch.checkpoint._recorder_of import recorder_of
+from sksearch.executors._limits import Limits, Workers
 from sksearch.fitting.finish._front import ParetoFront
 from sksearch.fitting.prepare._checks import check_ranks, planned
 from sksearch.fitting.prepare._input import check_folder
@@ -36,7 +36,8 @@ from sksearch.fitting.run._results import ResultRow, warn_if_none_keeps_bounds
 from sksearch.fitting.run._setup import Setup
 from sksearch.history import History, Problem, Result
 from sksearch.resources import WholeResource
-from sksearch.samplers import GPSampler, HypervolumeSampler, for_aims
+from sksearch.samplers import GPSampler, HypervolumeSampler
+from sksearch.samplers._scalarised import for_aims
 from sksearch.schedulers import FullFidelity
 from sksearch.space import Space
 

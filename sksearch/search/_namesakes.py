@@ -14,7 +14,7 @@ from sklearn.model_selection import ParameterGrid, ParameterSampler
 
 from sksearch._utils._typing import Estimator, Folding, Scoring, Seed
 from sksearch.base import Sampler, Scheduler
-from sksearch.estimators import alone_if_not_named
+from sksearch.estimators._model_choice import alone_if_not_named
 from sksearch.fitting.run._objectives import make_allows
 from sksearch.fitting.run._results import ResultRow
 from sksearch.fitting.run._run import Run

@@ -13,7 +13,7 @@ from sklearn.utils import get_tags
 
 from sksearch._utils._compat import HasMethods, Interval, StrOptions
 from sksearch.base import Resource
-from sksearch.estimators import as_models
+from sksearch.estimators._model_choice import as_models
 from sksearch.fitting.run._objectives import Bound
 
 T = TypeVar("T")

@@ -10,7 +10,9 @@ import numpy as np
 from sksearch._utils._clock import open_clock, spend
 from sksearch._utils._seeds import draw_seed
 from sksearch.base import Job, Sampler, Scheduler
-from sksearch.executors import VirtualClock, Workload, drive, make_executor
+from sksearch.executors import VirtualClock
+from sksearch.executors._factory import make_executor
+from sksearch.executors._loop import Workload, drive
 from sksearch.history import History, Problem, Result
 from sksearch.simulators._problem import CurveProblem
 from sksearch.space import Space

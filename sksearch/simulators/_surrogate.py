@@ -22,7 +22,9 @@ from sklearn.base import clone
 from sksearch._utils._on_demand import missing
 from sksearch.simulators._nearest import check_table, finite_or_nan
 from sksearch.simulators._problem import CurveProblem
-from sksearch.space import Space, equal, unwrap
+from sksearch.space import Space
+from sksearch.space._conditions import unwrap
+from sksearch.space._values import equal
 
 EPOCH = "epoch"  # column of the resource, where the model was fitted to named columns
 

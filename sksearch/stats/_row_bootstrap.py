@@ -23,6 +23,7 @@ KNOWN = 0.9  # of the candidates, whose contributions have to be known
 #: Models of several folds share training rows, so that one sample makes all of them better or
 #: worse: a standard error is as much larger than that of one model on so many test rows.
 OVERLAP = 1.4
+CONFIDENCE = 0.95  # of the interval
 
 
 @own_numerics()
@@ -33,7 +34,6 @@ def corrected_by_rows(
     row_scores: Any,
     rows: np.ndarray,
     limits: tuple[float, float],
-    confidence: float = 0.95,
 ) -> SelectedScore:
     """Correct the score of the best of several candidates by resampled rows.
 
@@ -55,8 +55,6 @@ def corrected_by_rows(
         The candidates' rows in it.
     limits : tuple (float, float)
         Smallest and largest value of the metric.
-    confidence : float, default=0.95
-        Probability of the interval.
 
     Returns
     -------
@@ -92,7 +90,7 @@ def corrected_by_rows(
     variance = max(np.sum(own**2), spread)
     if np.isfinite(limits).all():  # where no row is wrong, the next one may be
         variance += (np.diff(limits)[0] / row_scores.n_samples) ** 2
-    quantile = t_distribution.ppf((1 + confidence) / 2, np.count_nonzero(own) or len(own))
+    quantile = t_distribution.ppf((1 + CONFIDENCE) / 2, np.count_nonzero(own) or len(own))
     reach = quantile * OVERLAP * np.sqrt(variance)
     low, high = max(corrected - reach, limits[0]), min(corrected + reach, limits[1])
     return replace(

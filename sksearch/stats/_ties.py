@@ -15,8 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import norm
-from scipy.stats import t as t_distribution
+from scipy.stats import norm, t as t_distribution
 
 from sksearch._utils._numerics import own_numerics
 from sksearch.stats._checks import check_fraction

@@ -13,19 +13,11 @@ from threadpoolctl import threadpool_limits
 from sksearch._utils._compat import num_samples, safe_split
 from sksearch._utils._typing import Samples, Targets
 from sksearch.base import State
-from sksearch.estimators import (
-    Family,
-    Growth,
-    Size,
-    can_grow,
-    change,
-    families,
-    family_of,
-    growth_of,
-    mutable_params,
-    train_calls,
-)
-from sksearch.estimators._family import class_names, registered_for_now
+from sksearch.estimators import Family, Growth, Size, family_of, growth_of
+from sksearch.estimators._continuation import can_grow
+from sksearch.estimators._epochs import train_calls
+from sksearch.estimators._family import class_names, families, registered_for_now
+from sksearch.estimators._mutable_params import change, mutable_params
 from sksearch.fitting.run._states import dump_state, load_state
 from sksearch.search import RandomSearchCV
 from sksearch.space import Outcome, Space

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import log_ndtr
 
-from sksearch.acquisition import UCB, Criterion, InteriorPrior, LogEI, LogPI, Penalty
+from sksearch.acquisition import UCB, LogEI, LogPI
+from sksearch.acquisition._criterion import Criterion, InteriorPrior, Penalty
 from sksearch.models import Forest, GaussianProcess, MixedKernel
 from tests.models.cases import MIXED, feasibility_of, finite_differences, points, rng, theta_of
 

@@ -6,7 +6,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from sksearch.acquisition import UCB, LogEI, LogPI, log_h
+from sksearch.acquisition import UCB, LogEI, LogPI
+from sksearch.acquisition._functions import log_h
 
 FAR_TO_NEAR = np.r_[-np.logspace(6, -3, 46), 0.0, np.logspace(-3, np.log10(40), 24)]
 BRANCHES = np.array([-1000, -25, -1.0])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import loguniform, norm, poisson, randint, uniform
 
-from sksearch.acquisition import candidates, draw, enumerate_points, maximise, perturb
+from sksearch.acquisition._maximise import candidates, draw, enumerate_points, maximise, perturb
 from sksearch.space import LogRandInt, Space, When
 
 SPACES = {

@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from sksearch.checkpoint import Checkpoint
+from sksearch.checkpoint._checkpoint import Checkpoint
 from tests import scripts
 from tests.checkpoint.samples import HEADER, SPLITS, records
 

@@ -4,13 +4,12 @@ import functools
 import io
 import os
 import random
-import shutil
 import warnings
-from pathlib import Path
 
 import pytest
 
-from sksearch.checkpoint import Checkpoint, JournalError, _lines, read_journal
+from sksearch.checkpoint import JournalError, _lines
+from sksearch.checkpoint._checkpoint import Checkpoint, read_journal
 from tests.checkpoint.samples import HEADER, SPLITS, text
 
 
@@ -244,18 +243,3 @@ def test_a_refused_directory_is_not_kept_locked(tmp_path):
         Checkpoint(tmp_path)
     (tmp_path / "journal.jsonl").unlink()
     Checkpoint(tmp_path).close()
-
-
-def test_journals_of_format_1_open_for_ever(tmp_path):
-    """The file was written by version 0.1; it must never be written again."""
-    shutil.copy(Path(__file__).with_name("format_1.jsonl"), tmp_path / "journal.jsonl")
-    with Checkpoint(tmp_path) as checkpoint:
-        pass
-    header, events, earlier = checkpoint.header, checkpoint.events, checkpoint.earlier
-    assert [header["class"], header["fmt"], header["plan"][0][0]] == ["HyperbandSearchCV", 1, 0]
-    assert [record["k"] for record in earlier] == ["header", "ask", "tell", "stop"]
-    assert [record["k"] for record in events] == ["ask", "tell", "ask", "tell", "stop"]
-    assert events[0]["p"] == {"sgd__alpha": 0.0012000000000000001, "$kind": "größe"}
-    scores = [out["test_scores"]["score"] for out in events[3]["o"]]
-    assert str(scores) == "[nan, inf, -inf]"
-    assert events[1]["o"][0]["state"] == {"f": "1.3.0.pkl", "h": "ab" * 32, "n": 1944003}

@@ -7,8 +7,7 @@ import pytest
 from sklearn.model_selection import KFold
 
 from sksearch import When
-from sksearch.checkpoint import SearchMismatchError
-from sksearch.checkpoint import _fingerprint as fp
+from sksearch.checkpoint import SearchMismatchError, _fingerprint as fp
 from sksearch.checkpoint._fingerprint import check_same, compared, note_changes
 from sksearch.checkpoint.identity._digests import OPAQUE, cut
 

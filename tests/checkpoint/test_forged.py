@@ -14,7 +14,9 @@ import numpy as np
 import pytest
 
 from sksearch import load_history
-from sksearch.checkpoint import JournalError, SearchMismatchError, read_journal, write_spool
+from sksearch.checkpoint import JournalError, SearchMismatchError
+from sksearch.checkpoint._checkpoint import read_journal
+from sksearch.checkpoint._folder import write_spool
 from sksearch.checkpoint._lines import decode, encode
 from sksearch.checkpoint._signature import sign
 from sksearch.fitting.run import _run

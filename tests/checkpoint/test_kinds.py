@@ -11,7 +11,7 @@ HUGE = 2**1023
 POINT = [1, 0.5, None]
 BOUND = ["score", "<=", 0.5]
 SPAN = [0.0, 1.5, "worker"]
-PREDICTION = [0.5, 0.4, 0.6, 1]
+PREDICTION = [0.5, 0.4, 0.6, 1, 1.0]
 RUNG = [0, 0, 0, 0, 0, 0]
 
 #: By kind: what is of it, and what is not.
@@ -40,10 +40,10 @@ EXAMPLES = {
          [None, 1.0, "w"], [0.0, None, "w"]],
     ),
     "prediction": (
-        [PREDICTION, [-1.0, 0.0, 1.0, 9]],
-        [None, tuple(PREDICTION), PREDICTION[:3], [*PREDICTION, 1], [0.5, 0.4, 0.6, 0],
-         [0.5, 0.4, 0.6, 1.0], [1, 0.4, 0.6, 1], [0.5, math.nan, 0.6, 1],
-         [0.5, 0.4, math.inf, 1]],
+        [PREDICTION, [-1.0, 0.0, 1.0, 9, 2.0]],
+        [None, tuple(PREDICTION), PREDICTION[:4], [*PREDICTION, 1], [0.5, 0.4, 0.6, 0, 1.0],
+         [0.5, 0.4, 0.6, 1.0, 1.0], [1, 0.4, 0.6, 1, 1.0], [0.5, math.nan, 0.6, 1, 1.0],
+         [0.5, 0.4, math.inf, 1, 1.0], [0.5, 0.4, 0.6, 1, 1], [0.5, 0.4, 0.6, 1, math.nan]],
     ),
     "status": (["ok", "error", "memory", "nan", "crash", "timeout"], [None, "OK", "fine", 1]),
     "scores": ([0.5, 1, math.nan, {"a": 1.0, "b": 2}], [None, {}, {"a": None}, "1", [1.0]]),
@@ -54,9 +54,9 @@ EXAMPLES = {
          [["a", "<=", 1]], [["a", ">=", math.nan]], [["a", ">=", math.inf]], [tuple(BOUND)]],
     ),
     "sample": (
-        [[10, 1, 2, 3], [1, 0.5, None, 2, None]],
-        [None, (10, 1, 2, 3), [10, 1, 2], [1, 2, 3, 4, 5, 6], [0, 1, 2, 3], [1.5, 1, 2, 3],
-         [10, "1", 2, 3], []],
+        [[10, 1, 2, 3, 0], [1, 0.5, None, 2, None]],
+        [None, (10, 1, 2, 3, 0), [10, 1, 2, 3], [1, 2, 3, 4, 5, 6], [0, 1, 2, 3, 0],
+         [1.5, 1, 2, 3, 0], [10, "1", 2, 3, 0], []],
     ),
     "rows": (
         ["", "AAAAAAAAAAA=", "AAAAAAAAAAAAAAAAAAAAAA=="],

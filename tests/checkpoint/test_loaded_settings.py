@@ -38,162 +38,58 @@ class Est(BaseEstimator):
 OWN = "import own_settings\nown_settings.ALPHA = given"
 LOADED = {
     "a dict that a function updates": (
-        "CFG = {}\ndef load(d):\n    CFG.update(d)\nload({'w': given})",
-        "CFG['w']",
-    ),
-    "an item": (
-        "D = {}\ndef init(v):\n    D['w'] = v\ninit(given)",
-        "D['w']",
-    ),
-    "a global of main": (
-        "def main(alpha):\n    global ALPHA\n    ALPHA = alpha\nmain(given)",
-        "ALPHA",
-    ),
-    "a list that is appended to": (
-        "L = []\nL.append(given)",
-        "L[0]",
-    ),
-    "the command line": (
-        "W = float(sys.argv[1])",
-        "W",
-    ),
-    "the command line when it is used": (
-        "",
-        "float(sys.argv[1])",
-    ),
-    "the environment": (
-        "W = float(os.environ['W_OF_TESTS'])",
-        "W",
-    ),
-    "the environment when it is used": (
-        "",
-        "float(os.environ['W_OF_TESTS'])",
-    ),
-    "the environment by a global that names it": (
-        "NAME = 'W_OF_TESTS'",
-        "float(os.environ[NAME])",
-    ),
-    "the environment in lower case": (
-        "",
-        "float(os.environ['w_of_tests'])",
-    ),
-    "the environment by a prefix": (
-        "",
-        "float(next(v for k, v in os.environ.items() if k.startswith('W_OF_')))",
-    ),
+        "CFG = {}\ndef load(d):\n    CFG.update(d)\nload({'w': given})", "CFG['w']"),
+    "an item": ("D = {}\ndef init(v):\n    D['w'] = v\ninit(given)", "D['w']"),
+    "a global of main": ("def main(alpha):\n    global ALPHA\n    ALPHA = alpha\nmain(given)",
+        "ALPHA"),
+    "a list that is appended to": ("L = []\nL.append(given)", "L[0]"),
+    "the command line": ("W = float(sys.argv[1])", "W"),
+    "the command line when it is used": ("", "float(sys.argv[1])"),
+    "the environment": ("W = float(os.environ['W_OF_TESTS'])", "W"),
+    "the environment when it is used": ("", "float(os.environ['W_OF_TESTS'])"),
+    "the environment by a global that names it": ("NAME = 'W_OF_TESTS'",
+        "float(os.environ[NAME])"),
+    "the environment in lower case": ("", "float(os.environ['w_of_tests'])"),
+    "the environment by a prefix": ("",
+        "float(next(v for k, v in os.environ.items() if k.startswith('W_OF_')))"),
     "the environment by a helper": (
-        "def env(name, kind=float):\n    return kind(os.environ[name])",
-        "env('W_OF_TESTS')",
-    ),
-    "the environment in bytes": (
-        "",
-        "float(os.environb[b'W_OF_TESTS'])",
-    ),
+        "def env(name, kind=float):\n    return kind(os.environ[name])", "env('W_OF_TESTS')"),
+    "the environment in bytes": ("", "float(os.environb[b'W_OF_TESTS'])"),
     "the order of an ordered dict": (
         "W = collections.OrderedDict([('a', 1.0), ('b', 2.0)][:: 3 - 2 * int(given)])",
-        "next(iter(W.values()))",
-    ),
-    "getenv with a default": (
-        "",
-        "float(os.getenv('W_OF_TESTS', 1))",
-    ),
-    "a file of JSON": (
-        "W = json.loads((folder / 'w.json').read_text())['w']",
-        "W",
-    ),
-    "an item of an array": (
-        "W = np.load(folder / 'w.npy')[0]",
-        "W",
-    ),
-    "a whole array": (
-        "W = np.load(folder / 'w.npy')",
-        "W[0]",
-    ),
+        "next(iter(W.values()))"),
+    "getenv with a default": ("", "float(os.getenv('W_OF_TESTS', 1))"),
+    "a file of JSON": ("W = json.loads((folder / 'w.json').read_text())['w']", "W"),
+    "an item of an array": ("W = np.load(folder / 'w.npy')[0]", "W"),
+    "a whole array": ("W = np.load(folder / 'w.npy')", "W[0]"),
     "arguments": (
         "p = argparse.ArgumentParser()\np.add_argument('w', type=float)\nargs = p.parse_args()",
-        "args.w",
-    ),
-    "a dataclass": (
-        "@dataclasses.dataclass\nclass S:\n    w: float = 0.0\nS_ = S(given)",
-        "S_.w",
-    ),
-    "an attribute of a class": (
-        "class C:\n    w = 0\nC.w = given",
-        "C.w",
-    ),
-    "setattr on a class": (
-        "class C: pass\nsetattr(C, 'w', given)",
-        "C.w",
-    ),
-    "a closure": (
-        "def make(w):\n    return lambda: w\nvalue = make(given)",
-        None,
-    ),
-    "a partial function": (
-        "def two(w):\n    return w\nvalue = functools.partial(two, given)",
-        None,
-    ),
-    "another module": (
-        OWN,
-        "own_settings.ALPHA",
-    ),
-    "another module by text": (
-        OWN,
-        "getattr(own_settings, 'AL' + 'PHA')",
-    ),
-    "a module that is handed on": (
-        OWN + "\ndef get(m, n):\n    return getattr(m, n)",
-        "get(own_settings, 'ALP' + 'HA')",
-    ),
-    "an imported module by its name": (
-        OWN,
-        "importlib.import_module('own_settings').ALPHA",
-    ),
-    "sys.modules": (
-        OWN,
-        "sys.modules['own_settings'].ALPHA",
-    ),
+        "args.w"),
+    "a dataclass": ("@dataclasses.dataclass\nclass S:\n    w: float = 0.0\nS_ = S(given)", "S_.w"),
+    "an attribute of a class": ("class C:\n    w = 0\nC.w = given", "C.w"),
+    "setattr on a class": ("class C: pass\nsetattr(C, 'w', given)", "C.w"),
+    "a closure": ("def make(w):\n    return lambda: w\nvalue = make(given)", None),
+    "a partial function": ("def two(w):\n    return w\nvalue = functools.partial(two, given)",
+        None),
+    "another module": (OWN, "own_settings.ALPHA"),
+    "another module by text": (OWN, "getattr(own_settings, 'AL' + 'PHA')"),
+    "a module that is handed on": (OWN + "\ndef get(m, n):\n return getattr(m, n)",
+        "get(own_settings, 'ALP' + 'HA')"),
+    "an imported module by its name": (OWN, "importlib.import_module('own_settings').ALPHA"),
+    "sys.modules": (OWN, "sys.modules['own_settings'].ALPHA"),
     "an import in a function": (
-        OWN + "\ndef get():\n    from own_settings import ALPHA\n    return ALPHA",
-        "get()",
-    ),
-    "globals": (
-        "W = given",
-        "globals()['W']",
-    ),
-    "globals by a name that is made": (
-        "_w = given",
-        "globals()['_' + chr(119)]",
-    ),
-    "an attribute of a thread": (
-        "T = threading.local()\nT.w = given",
-        "T.w",
-    ),
-    "eval": (
-        "W = given",
-        "eval('W')",
-    ),
-    "vars of a module": (
-        OWN,
-        "vars(own_settings)['ALPHA']",
-    ),
-    "a builtin": (
-        "import builtins\nbuiltins.W_OF_TESTS = given",
-        "W_OF_TESTS",
-    ),
-    "what is set in place": (
-        "W = np.zeros(2)\nW[:] = given",
-        "W[1]",
-    ),
-    "a named setting beside a time": (
-        "CFG = {'w': given, 't': time.time()}",
-        "CFG['w']",
-    ),
-    "many objects": (
-        "class O: pass\nL = [O() for _ in range(20_000)]\nL[-1].w = given",
-        "L[-1].w",
-    ),
-}
+        OWN + "\ndef get():\n from own_settings import ALPHA\n return ALPHA", "get()"),
+    "globals": ("W = given", "globals()['W']"),
+    "globals by a name that is made": ("_w = given", "globals()['_' + chr(119)]"),
+    "an attribute of a thread": ("T = threading.local()\nT.w = given", "T.w"),
+    "eval": ("W = given", "eval('W')"),
+    "vars of a module": (OWN, "vars(own_settings)['ALPHA']"),
+    "a builtin": ("import builtins\nbuiltins.W_OF_TESTS = given", "W_OF_TESTS"),
+    "what is set in place": ("W = np.zeros(2)\nW[:] = given", "W[1]"),
+    "a named setting beside a time": ("CFG = {'w': given, 't': time.time()}", "CFG['w']"),
+    "many objects": ("class O: pass\nL = [O() for _ in range(20_000)]\nL[-1].w = given",
+        "L[-1].w"),
+}  # fmt: skip
 # Whatever the start, `value` is the same; what else it names is of the start by its nature.
 OF_START = {
     "seconds": "time.time()", "nanoseconds": "time.time_ns()", "whole seconds": "int(time.time())",

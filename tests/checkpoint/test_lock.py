@@ -13,8 +13,8 @@ import pytest
 
 from sksearch._utils import _filesystem as _system
 from sksearch._utils._filesystem import FileSystem
-from sksearch.checkpoint import Checkpoint, SearchLockedError
-from sksearch.checkpoint import _lock as lock_module
+from sksearch.checkpoint import SearchLockedError, _lock as lock_module
+from sksearch.checkpoint._checkpoint import Checkpoint
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="locks and processes of Unix")
 

@@ -248,7 +248,7 @@ def test_models_of_other_versions_are_trained_again(package, tmp_path, monkeypat
         monkeypatch.setattr(platform, "python_version", lambda: "3.99.1")
     else:
         monkeypatch.setattr(f"{package}.__version__", "99.0.0")
-    with pytest.warns(UserWarning, match=rf"was written with (?i:{package}) \S+ \(now"):
+    with pytest.warns(UserWarning, match=rf"(?i)was written with {package} \S+ \(now"):
         search = make(folder=tmp_path).fit(X, Y)
     assert outcome(search) == outcome(make().fit(X, Y))
 

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from sksearch.checkpoint import Checkpoint, SearchLockedError, read_journal
+from sksearch.checkpoint import SearchLockedError
+from sksearch.checkpoint._checkpoint import Checkpoint, read_journal
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and limits of Unix")
 
 HOLDER = """
 import sys, time
-from sksearch.checkpoint import Checkpoint
+from sksearch.checkpoint._checkpoint import Checkpoint
 checkpoint = Checkpoint(sys.argv[1])
 print("open", flush=True)
 time.sleep(600)
@@ -38,7 +39,7 @@ def test_a_second_process_is_refused_at_once_until_the_first_is_killed(tmp_path,
 
 APPENDER = """
 import os, random, signal, sys, time, warnings
-from sksearch.checkpoint import Checkpoint
+from sksearch.checkpoint._checkpoint import Checkpoint
 
 warnings.simplefilter("ignore", UserWarning)
 
@@ -90,7 +91,7 @@ def test_no_acknowledged_record_is_lost_in_twenty_kills(tmp_path, start):
 
 FORKING = """
 import os, signal, sys, time
-from sksearch.checkpoint import Checkpoint
+from sksearch.checkpoint._checkpoint import Checkpoint
 checkpoint = Checkpoint(sys.argv[1])
 child = os.fork()
 if child == 0:
@@ -129,7 +130,7 @@ def test_a_forked_child_does_not_keep_the_lock_of_a_killed_parent(tmp_path, star
 
 FULL = """
 import os, resource, sys, warnings
-from sksearch.checkpoint import Checkpoint, read_journal
+from sksearch.checkpoint._checkpoint import Checkpoint, read_journal
 
 checkpoint = Checkpoint(sys.argv[1])
 checkpoint.begin({"class": "SearchCV"}, [([0], [1])])
@@ -177,7 +178,7 @@ def test_a_process_that_ends_on_a_full_disk_leaves_what_was_acknowledged(tmp_pat
 
 WRITER = """
 import sys
-from sksearch.checkpoint import Checkpoint
+from sksearch.checkpoint._checkpoint import Checkpoint
 with Checkpoint(sys.argv[1]) as checkpoint:
     print("open", flush=True)
     sys.stdin.readline()
@@ -208,7 +209,7 @@ def test_a_journal_is_read_while_it_is_written(tmp_path, start):
 
 READ_ONLY = """
 import os, sys
-from sksearch.checkpoint import Checkpoint
+from sksearch.checkpoint._checkpoint import Checkpoint
 if os.geteuid() == 0:  # to whom everything is permitted
     os.setgroups([])
     os.setgid(65534)

@@ -10,9 +10,10 @@ from sklearn.svm import SVC
 
 import sksearch as sks
 from sksearch import load_history
-from sksearch.checkpoint import Checkpoint, JournalError, read_journal, write_spool
+from sksearch.checkpoint import JournalError
+from sksearch.checkpoint._checkpoint import Checkpoint, read_journal
 from sksearch.checkpoint._evaluations import Evaluations
-from sksearch.checkpoint._folder import write_splits
+from sksearch.checkpoint._folder import write_splits, write_spool
 from sksearch.checkpoint._lines import decode, encode
 from sksearch.checkpoint._recorder import JournalRecorder
 from sksearch.checkpoint._records import (

@@ -15,12 +15,8 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.model_selection import KFold
 
 import sksearch as sks
-from sksearch.checkpoint import (
-    Checkpoint,
-    SearchLockedError,
-    SearchMismatchError,
-    read_journal,
-)
+from sksearch.checkpoint import SearchLockedError, SearchMismatchError
+from sksearch.checkpoint._checkpoint import Checkpoint, read_journal
 from sksearch.checkpoint._recorder import JournalRecorder
 from tests.interrupted import Big, Noisy, Other, Trouble, X, Y, scorer
 

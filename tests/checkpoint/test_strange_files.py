@@ -9,7 +9,7 @@ import pytest
 from sklearn.model_selection import cross_val_score
 
 from sksearch import load_history
-from sksearch.checkpoint import Checkpoint
+from sksearch.checkpoint._checkpoint import Checkpoint
 from tests.checkpoint.test_resume import fit_and_stop, make, outcome
 from tests.interrupted import Noisy, Trouble, X, Y
 

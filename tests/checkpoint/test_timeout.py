@@ -13,7 +13,8 @@ from sklearn.base import BaseEstimator
 
 import sksearch as sks
 from sksearch import load_history, minimize
-from sksearch.checkpoint import JournalError, read_journal
+from sksearch.checkpoint import JournalError
+from sksearch.checkpoint._checkpoint import read_journal
 from sksearch.checkpoint._lines import encode
 from sksearch.checkpoint._records import Spool, output_of_record
 from sksearch.checkpoint.identity._digests import digest
@@ -452,18 +453,6 @@ def rewritten(folder, change):
     """Write each record again, as `change` returns it."""
     header, events, earlier = read_journal(folder)
     write_journal(folder, map(change, (*earlier, header, *events)))
-
-
-def test_a_journal_without_seconds_is_read_and_its_time_begins_anew(tmp_path):
-    folder = tmp_path / "c"
-    fit(make(folder=folder))
-    new = ("seconds", "timeout")
-    rewritten(folder, lambda record: {k: v for k, v in record.items() if k not in new})
-    assert seconds_in(folder) == []
-    search, _, n_trained = fit(make(folder=folder))
-    assert n_trained == 12
-    assert len(search.cv_results_["params"]) == 12
-    assert fit(make(folder=folder))[2] == 0
 
 
 @pytest.mark.parametrize("value", ["60", -1.0, float("nan"), float("inf"), 1e300, [1], True])

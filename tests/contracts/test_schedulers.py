@@ -31,8 +31,7 @@ from sksearch.schedulers import (
 from sksearch.space import Space
 from sksearch.study import Study
 from sksearch.testing import check_scheduler
-from sksearch.testing._scheduler import driven as run
-from sksearch.testing._scheduler import score_of
+from sksearch.testing._scheduler import driven as run, score_of
 
 SYNCHRONOUS = [
     FullFidelity(20),

@@ -15,7 +15,8 @@ from sklearn.base import BaseEstimator
 from sksearch import RandomSearchCV, SuccessiveHalvingSearchCV
 from sksearch._utils._compat import cloudpickle
 from sksearch._utils._seeds import seeded
-from sksearch.executors import EngineLostError, FuturesBackend, VirtualClock, make_executor
+from sksearch.executors import EngineLostError, FuturesBackend, VirtualClock
+from sksearch.executors._factory import make_executor
 from sksearch.executors.local import _devices
 from sksearch.executors.local._devices import VARIABLE, device_locks, visible_devices
 from sksearch.executors.local._worker import free_gpu_memory

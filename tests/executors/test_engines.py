@@ -16,15 +16,10 @@ import numpy as np
 import pytest
 from scipy.stats import uniform
 
-from sksearch.executors import (
-    EngineLostError,
-    FuturesBackend,
-    Limits,
-    LostTask,
-    Workload,
-    drive,
-    make_executor,
-)
+from sksearch.executors import EngineLostError, FuturesBackend
+from sksearch.executors._factory import make_executor
+from sksearch.executors._limits import Limits, LostTask
+from sksearch.executors._loop import Workload, drive
 from sksearch.executors.remote import _executor as executor_module
 from sksearch.executors.remote._worker import TaskMessage, shared_in_process
 from sksearch.history import Problem, Result

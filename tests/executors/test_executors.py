@@ -15,15 +15,10 @@ import pytest
 from scipy import sparse
 from scipy.stats import uniform
 
-from sksearch.executors import (
-    Executor,
-    LostTask,
-    Workers,
-    Workload,
-    _shared_data,
-    drive,
-    make_executor,
-)
+from sksearch.executors import Executor, _shared_data
+from sksearch.executors._factory import make_executor
+from sksearch.executors._limits import LostTask, Workers
+from sksearch.executors._loop import Workload, drive
 from sksearch.history import Problem, Result
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import ASHA, FullFidelity, Hyperband

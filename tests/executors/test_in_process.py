@@ -10,9 +10,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from sksearch.executors import EngineLostError, LostTask, _in_process
+from sksearch.executors import EngineLostError, _in_process
 from sksearch.executors._in_process import SerialExecutor, ThreadExecutor
-from sksearch.executors._limits import Limits, _address_space, can_limit_memory, limited_memory
+from sksearch.executors._limits import (
+    Limits,
+    LostTask,
+    _address_space,
+    can_limit_memory,
+    limited_memory,
+)
 
 
 def around(context, task, environment):

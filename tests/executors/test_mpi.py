@@ -14,7 +14,8 @@ from sklearn.linear_model import Ridge
 
 from sksearch import RandomSearchCV
 from sksearch.checkpoint import load_history
-from sksearch.executors import EngineLostError, FuturesBackend, make_executor
+from sksearch.executors import EngineLostError, FuturesBackend
+from sksearch.executors._factory import make_executor
 from tests.executors.engines import ROOT
 
 pytestmark = pytest.mark.timeout(150)  # instead of waiting for ever

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from sksearch.executors import Interrupts
+from sksearch.executors._signals import Interrupts
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 

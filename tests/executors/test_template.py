@@ -9,7 +9,9 @@ import numpy as np
 import psutil
 import pytest
 
-from sksearch.executors import Limits, end_idle_workers, make_executor
+from sksearch.executors import end_idle_workers
+from sksearch.executors._factory import make_executor
+from sksearch.executors._limits import Limits
 from sksearch.executors.local import _template
 from sksearch.executors.local._process import WorkerProcess
 from sksearch.executors.local._template import ForkedProcess, set_environment

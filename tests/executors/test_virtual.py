@@ -13,7 +13,9 @@ from sklearn.linear_model import SGDRegressor
 
 from sksearch import BOHBSearchCV, HyperbandSearchCV, RandomSearchCV, TPESearchCV
 from sksearch._utils._clock import now, open_clock
-from sksearch.executors import VirtualClock, VirtualExecutor, Workload, drive, make_executor, spend
+from sksearch.executors import VirtualClock, VirtualExecutor, spend
+from sksearch.executors._factory import make_executor
+from sksearch.executors._loop import Workload, drive
 from sksearch.history import Problem, Result
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import FullFidelity, Hyperband

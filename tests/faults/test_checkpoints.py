@@ -17,7 +17,8 @@ from sklearn.model_selection import KFold
 from sklearn.svm import SVC
 
 from sksearch._utils._compat import cloudpickle
-from sksearch.checkpoint import JournalError, SearchLockedError, SearchMismatchError, read_journal
+from sksearch.checkpoint import JournalError, SearchLockedError, SearchMismatchError
+from sksearch.checkpoint._checkpoint import read_journal
 from sksearch.checkpoint._lines import decode, encode
 from sksearch.executors.local._pool import end_idle_workers
 from sksearch.fitting.run._run import Run
@@ -148,7 +149,7 @@ def test_a_damaged_journal_is_used_up_to_the_damage(resumable):  # row 39
 
 HOLDER = """
 import sys, time
-from sksearch.checkpoint import Checkpoint
+from sksearch.checkpoint._checkpoint import Checkpoint
 checkpoint = Checkpoint(sys.argv[1])
 print("open", flush=True)
 time.sleep(600)

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from sksearch._utils._compat import cloudpickle
-from sksearch.checkpoint import read_journal
+from sksearch.checkpoint._checkpoint import read_journal
 from tests.faults.engine import end
 from tests.faults.estimators import (
     FEW,

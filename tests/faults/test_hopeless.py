@@ -38,7 +38,7 @@ from sksearch import (
     TPEHalvingSearchCV,
     TPESearchCV,
 )
-from sksearch.checkpoint import read_journal
+from sksearch.checkpoint._checkpoint import read_journal
 from tests.faults.estimators import Everywhere, Fake, trainings
 
 X, y = make_classification(90, 5, n_informative=3, n_redundant=0, random_state=0)

@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import FitFailedWarning
 
 from sksearch._utils._compat import cloudpickle
-from sksearch.checkpoint import read_journal
+from sksearch.checkpoint._checkpoint import read_journal
 from tests.faults.estimators import (
     FEW,
     Everywhere,

@@ -21,7 +21,8 @@ from sklearn.preprocessing import StandardScaler
 
 import sksearch
 from sksearch._utils._compat import cloudpickle
-from sksearch.checkpoint import SearchLockedError, SearchMismatchError, read_journal
+from sksearch.checkpoint import SearchLockedError, SearchMismatchError
+from sksearch.checkpoint._checkpoint import read_journal
 from sksearch.checkpoint._lines import encode
 from sksearch.executors import EngineLostError, FuturesBackend
 from sksearch.executors.local._pool import end_idle_workers

@@ -51,8 +51,7 @@ from sksearch._utils._time_limit import N_MEMBERS, TimeLimit
 from sksearch.checkpoint import SearchMismatchError
 from sksearch.executors import FuturesBackend
 from sksearch.fitting import AveragedClassifier, AveragedRegressor
-from sksearch.fitting.finish import _greedy_selection as _average
-from sksearch.fitting.finish import _members
+from sksearch.fitting.finish import _greedy_selection as _average, _members
 from sksearch.fitting.finish._greedy_selection import choose_average
 from sksearch.fitting.run import _predictions
 from sksearch.search import _base

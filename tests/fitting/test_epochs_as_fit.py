@@ -14,8 +14,9 @@ from sklearn.preprocessing import StandardScaler
 
 from sksearch import HyperbandSearchCV
 from sksearch.base import State
-from sksearch.estimators import change, register
+from sksearch.estimators import register
 from sksearch.estimators._mlp import MLP
+from sksearch.estimators._mutable_params import change
 from sksearch.executors import VirtualClock, spend
 from sksearch.resources import EpochsResource, SecondsResource
 

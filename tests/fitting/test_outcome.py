@@ -23,8 +23,8 @@ from sklearn.svm import SVC
 
 from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, load_history
 from sksearch.base import State
-from sksearch.estimators import Allowance, growth_of, register
-from sksearch.estimators._growth import counts
+from sksearch.estimators import growth_of, register
+from sksearch.estimators._growth import Allowance, counts
 from sksearch.estimators._sklearn_boosting import HistGradientBoosting
 from sksearch.executors import VirtualClock, spend
 from sksearch.fitting.run._curves import CurveTask, choose_count, common, settle

@@ -1,7 +1,5 @@
 """What a result keeps of the folds."""
 
-import pickle
-
 import numpy as np
 import pytest
 from scipy.stats import uniform
@@ -9,7 +7,6 @@ from sklearn.datasets import load_iris
 from sklearn.svm import SVC
 
 from sksearch import HyperbandSearchCV, RandomSearchCV
-from sksearch.history import Result
 from tests.fakes import Failing
 
 X, y = load_iris(return_X_y=True)
@@ -47,13 +44,3 @@ def test_a_failed_result_has_none():
     search = RandomSearchCV(Failing(), {"quality": uniform(0, 1)}, cv=3, random_state=0).fit(X, y)
     results = [trial.results[1] for trial in search.history_.trials]
     assert {(r.status, len(r.fold_scores)) for r in results} == {("ok", 3), ("error", 0)}
-
-
-def test_a_result_that_was_pickled_before_there_were_scores_of_folds_can_be_read():
-    result = Result(0.5, 1.0)
-    state = dict(vars(result))
-    del state["fold_scores"]  # as an earlier version left it
-    old = pickle.loads(pickle.dumps(object.__new__(Result)))
-    old.__dict__.update(state)
-    assert old == result
-    assert old.fold_scores == ()

@@ -29,7 +29,9 @@ import sksearch
 from sksearch import HypergradientSearchCV, SuccessiveHalvingSearchCV
 from sksearch._utils._overrides import PREDICTION, TRAINING, overridden
 from sksearch.base import State
-from sksearch.estimators import can_grow, default_space, growth_of, last_step
+from sksearch.estimators import default_space, growth_of
+from sksearch.estimators._continuation import can_grow
+from sksearch.estimators._pipeline import last_step
 from sksearch.resources import EpochsResource
 from sksearch.space import Outcome
 

@@ -16,8 +16,9 @@ from sklearn.preprocessing import StandardScaler
 
 from sksearch import PBTSearchCV, SuccessiveHalvingSearchCV
 from sksearch.base import State
-from sksearch.estimators import change, mutable_params, register
+from sksearch.estimators import register
 from sksearch.estimators._lightgbm import LightGBM
+from sksearch.estimators._mutable_params import change, mutable_params
 from sksearch.fitting.run._states import dump_state, load_state
 from sksearch.resources import ParameterResource, as_resource
 from tests.comparisons import assert_same_results

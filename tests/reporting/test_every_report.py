@@ -31,8 +31,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import sksearch
 from sksearch import Bound, report
-from sksearch.reporting import _sections as sections
-from sksearch.reporting import to_frame
+from sksearch.reporting import _sections as sections, to_frame
 from sksearch.space import Threshold, When
 
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -18,11 +18,11 @@ from sksearch.samplers import (
     PSOSampler,
     QuasiRandomSampler,
     RandomSampler,
-    for_aims,
 )
 from sksearch.samplers._cmaes import Encoding, Evolution
 from sksearch.samplers._observations import observe
 from sksearch.samplers._population import best_of_slots, genes_of
+from sksearch.samplers._scalarised import for_aims
 from sksearch.schedulers import FullFidelity, Hyperband
 from sksearch.space import Space, When
 from sksearch.study import Study

@@ -19,9 +19,7 @@ from sksearch.schedulers import ASHA, Audited, FoldRace, FullFidelity, Hyperband
 from sksearch.space import Space
 from tests.checkpoint.test_resume import fit_and_stop
 from tests.fakes import Curve, Failing
-from tests.interrupted import Noisy, scorer
-from tests.interrupted import X as X_NOISY
-from tests.interrupted import Y as Y_NOISY
+from tests.interrupted import Noisy, X as X_NOISY, Y as Y_NOISY, scorer
 
 X, Y = np.zeros((12, 1)), np.zeros(12)
 SPACE = {"quality": uniform(0, 1)}

@@ -24,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sksearch import HyperbandSearchCV, PBTSearchCV, SearchCV, When
 from sksearch.base import State
-from sksearch.estimators import change, mutable_params
+from sksearch.estimators._mutable_params import change, mutable_params
 from sksearch.history import Problem, Result
 from sksearch.plotting import ScheduleDisplay
 from sksearch.resources import as_resource

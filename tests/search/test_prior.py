@@ -19,7 +19,7 @@ from sksearch import (
     SearchCV,
     earlier_results,
 )
-from sksearch.acquisition import UserPrior, beliefs
+from sksearch.acquisition._criterion import UserPrior, beliefs
 from sksearch.base import Start
 from sksearch.checkpoint import SearchMismatchError
 from sksearch.history import History, Problem, Result

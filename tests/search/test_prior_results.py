@@ -39,8 +39,8 @@ from sksearch.samplers import (
     TPESampler,
     WarmStart,
     _warm_start,
-    for_aims,
 )
+from sksearch.samplers._scalarised import for_aims
 from sksearch.schedulers import FullFidelity
 from sksearch.space import Space
 from sksearch.study import Study

@@ -9,8 +9,7 @@ import weakref
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from sksearch._utils import _clock
-from sksearch._utils import _filesystem as _system
+from sksearch._utils import _clock, _filesystem as _system
 from tests.simulation.disk import File, Folder, error
 
 HOST = "simulated"
@@ -84,7 +83,7 @@ class Fate:
         signal.raise_signal(self.signal)
 
 
-class Computer(_system.System):
+class Computer(_system.FileSystem):
     """The computer as one process has it.
 
     Parameters

@@ -5,15 +5,14 @@ from collections import Counter
 from contextlib import nullcontext
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from sksearch._utils import _files
 from sksearch.checkpoint import _folder, _lock, _recorder, _records, _signature
 from sksearch.checkpoint._checkpoint import Checkpoint
 from sksearch.checkpoint._lines import encode
 from sksearch.checkpoint._log import Log
-from sksearch.executors import Interrupts
+from sksearch.executors._signals import Interrupts
 from sksearch.executors.local._process import WorkerProcess
 from sksearch.executors.local._serving import parted
 from sksearch.fitting.run import _evaluation

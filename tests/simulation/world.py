@@ -14,7 +14,7 @@ from sksearch._utils import _filesystem as _system
 from sksearch.checkpoint import SearchMismatchError
 from sksearch.checkpoint._lines import decode
 from sksearch.checkpoint._lock import PATIENCE_SECONDS
-from sksearch.executors import Interrupts
+from sksearch.executors._signals import Interrupts
 from tests.simulation import forgery, learners
 from tests.simulation.chance import happens
 from tests.simulation.computer import (

@@ -17,7 +17,8 @@ from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit
 
 from sksearch import RandomSearchCV, SearchCV
-from sksearch.estimators import _models, _tables, last_step
+from sksearch.estimators import _models, _tables
+from sksearch.estimators._pipeline import last_step
 from sksearch.estimators._tables import TableColumns, column_at, look_at
 from sksearch.space import default_models, default_space
 from tests import forms

@@ -9,9 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import ParameterSampler
 from sklearn.utils import all_estimators
 
-from sksearch.estimators import Size, families
+from sksearch.estimators import Size
 from sksearch.estimators._composed import find_space
-from sksearch.estimators._family import Nothing
+from sksearch.estimators._family import Nothing, families
 from sksearch.space import Outcome, Space, default_space, first_candidates, own_candidate
 from tests.spaces import cases
 

@@ -15,7 +15,6 @@ import os
 import re
 import sys
 import types
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -35,28 +34,20 @@ NO_DATA = (types.MemberDescriptorType, types.GetSetDescriptorType)
 NO_NAMES = {"_abc_impl"}  # of classes: what Python keeps there
 
 
-class Import(NamedTuple):
-    """An import within a function."""
-
-    module: str
-    level: int  # number of dots before it
-    names: tuple[str, ...]
-
-
 class Uses(NamedTuple):
     """What a code object, and those within it, name."""
 
     names: set[str]  # of globals
-    attributes: set[str]
+    attributes: set[str]  # and what is imported from modules
     passed: set[str]  # globals and attributes of which more is used than an attribute
-    imports: set[Import]
+    imports: set[str]  # modules, with dots before a relative one
     texts: set[str]  # constants
     stored: set[str]  # globals and attributes that it sets
 
     @property
     def words(self) -> set[str]:
-        """Names, attributes and imported names."""
-        return self.names | self.attributes | {n for each in self.imports for n in each.names}
+        """Names and attributes."""
+        return self.names | self.attributes
 
 
 @dataclass
@@ -78,8 +69,8 @@ class Code:
         Globals and attributes that it sets itself.
     texts : set of str
         Texts that it names, which may be handed to what reads the environment by any name.
-    readers : list of str
-        Itself as one of `unseen`, if it does that.
+    reader : str
+        Its name, if it reads the environment.
     """
 
     own: list
@@ -88,7 +79,7 @@ class Code:
     unseen: list[str] = field(default_factory=list)
     stored: set[str] = field(default_factory=set)
     texts: set[str] = field(default_factory=set)
-    readers: list[str] = field(default_factory=list)
+    reader: str = ""
 
     def __post_init__(self):
         self.names: dict[str, str] = {}
@@ -144,11 +135,6 @@ def given_to(function: Any) -> dict[str, Any]:
     return attributes | given
 
 
-def wraps(value: Any) -> bool:
-    """Whether an object is around a function; one that has any attribute is not."""
-    return inspect.getattr_static(value, "__wrapped__", None) is not None
-
-
 def has_only_attributes(cls: Any) -> bool:
     """Whether objects of a class are no more than their attributes."""
     return (
@@ -195,42 +181,29 @@ def _steps(code):
 def uses(code: types.CodeType) -> Uses:
     """Find what a code object, and those within it, name."""
     found = Uses(*(set() for _ in Uses._fields))
-    for each in _codes(code):
-        _read(each, found)
-    return found
-
-
-def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    """Yield a code object and all within it."""
-    yield code
-    for const in code.co_consts:
-        if isinstance(const, types.CodeType):
-            yield from _codes(const)
-
-
-def _read(code, found):
-    """Enter what the instructions of a code object name."""
-    consts: list[Any] = [0, None]
-    steps = [*dis.get_instructions(code)]
-    for step, after in zip(steps, [*steps[1:], steps[-1]], strict=True):
+    steps = [step for step in dis.get_instructions(code) if step.opname != "EXTENDED_ARG"]
+    for number, (step, after) in enumerate(zip(steps, [*steps[1:], steps[-1]], strict=True)):
         kind, name = step.opname, step.argval
-        if kind.startswith(("LOAD_CONST", "LOAD_SMALL_INT")):
-            consts.append(name)
-            texts = name if isinstance(name, (tuple, frozenset)) else (name,)
-            found.texts.update(
-                os.fsdecode(each) for each in texts if isinstance(each, str | bytes)
-            )
-        elif kind == "IMPORT_NAME":
-            level, names = consts[-2:]
-            found.imports.add(Import(name, level or 0, tuple(names or ())))
-        elif kind in ("LOAD_GLOBAL", "LOAD_NAME") or kind.startswith("LOAD_ATTR"):
-            (found.attributes if kind.startswith("LOAD_ATTR") else found.names).add(name)
-            if not after.opname.startswith(("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR")):
-                found.passed.add(name)
-        elif kind.endswith(("_ATTR", "_METHOD")):
+        if kind == "IMPORT_NAME":  # the number of dots was loaded first, then what is imported
+            found.imports.add("." * (steps[number - 2].argval or 0) + name)
+        elif kind in ("LOAD_GLOBAL", "LOAD_NAME"):
+            found.names.add(name)
+        elif kind.startswith("LOAD_ATTR") or kind.endswith(("_ATTR", "_METHOD", "IMPORT_FROM")):
             found.attributes.add(name)
+        if kind.startswith(("LOAD_GLOBAL", "LOAD_NAME", "LOAD_ATTR")) and not (
+            after.opname.startswith(("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR"))
+        ):
+            found.passed.add(name)
         if kind in ("STORE_ATTR", "STORE_GLOBAL"):
             found.stored.add(name)
+    for const in code.co_consts:
+        if isinstance(const, types.CodeType):
+            for own, inner in zip(found, uses(const), strict=True):
+                own |= inner
+        else:
+            texts = const if isinstance(const, (tuple, frozenset)) else (const,)
+            found.texts.update(os.fsdecode(t) for t in texts if isinstance(t, (str, bytes)))
+    return found
 
 
 def _code_of_function(function):
@@ -251,18 +224,16 @@ def _code_of_function(function):
 
 
 def _add_surroundings(code, found, function):
-    """Enter variables of the environment and arguments of the script, and name files."""
+    """Enter arguments of the script, and name files and what reads the environment."""
     words, where = found.words, path_of(function)
-    installed = {n for n in words if n not in function.__globals__} | {
-        n for n in words & function.__globals__.keys() if is_installed(function.__globals__[n])
-    }
     code.texts = _texts(function, found)
     if words & {"environ", "environb", "getenv", "getenvb", "expandvars"}:
-        code.data |= (variables := environment(code.texts))
-        code.readers += [] if variables else [f"environment variables in {where}"]
+        code.reader = f"environment variables in {where}"
     if "argv" in words:
         code.data["sys.argv"] = sys.argv[1:]
-    if installed & READING or any(word.startswith("read_") for word in installed):
+    space = function.__globals__
+    reading = {n for n in words if n in READING or n.startswith("read_")}
+    if any(name not in space or is_installed(space[name]) for name in reading):
         code.unseen.append(f"files in {where}")
 
 
@@ -301,11 +272,9 @@ def _own_modules(function, found, code):
 def _imported(function, found):
     """List the modules of the user's own that a function imports when it is called."""
     modules: list[types.ModuleType] = []
-    for each in sorted(found.imports):
-        module = _module(function, "." * each.level + each.module)
-        if module is not None:
-            inner = [f"{module.__name__}.{name}" for name in each.names]
-            modules += [module, *(sys.modules[path] for path in inner if path in sys.modules)]
+    for module in filter(None, [_module(function, name) for name in sorted(found.imports)]):
+        inner = [f"{module.__name__}.{name}" for name in sorted(found.attributes)]
+        modules += [module, *(sys.modules[path] for path in inner if path in sys.modules)]
     return modules
 
 
@@ -384,9 +353,10 @@ def _unwrapped(value):
     """The function in a static or class method, or in what is wrapped around it."""
     if isinstance(value, (staticmethod, classmethod)):
         value = value.__func__
-    if isinstance(value, (types.FunctionType, type)) or not wraps(value):
-        return value
-    return inspect.unwrap(value)
+    # An object that has any attribute, whatever its name, is around nothing.
+    is_around = inspect.getattr_static(value, "__wrapped__", None) is not None
+    is_code = isinstance(value, (types.FunctionType, type))
+    return inspect.unwrap(value) if is_around and not is_code else value
 
 
 def _is_running(value):

@@ -143,9 +143,7 @@ class Visitor:
         """Return the text of a value; parts that were visited before are not visited again."""
         kind = type(value)
         if kind in SCALARS:
-            return (self._whole and marked(value)) or (
-                repr(value) if kind in SHORT else cut(repr(value))
-            )
+            return self._of_start(value) or (repr(value) if kind in SHORT else cut(repr(value)))
         if id(value) in self._memo:
             return self._memo[id(value)][1]
         if self._depth >= DEEPEST:
@@ -174,6 +172,10 @@ class Visitor:
             self._memo[id(value)] = (value, _opaque(value))
             return _opaque(value)
 
+    def _of_start(self, value):
+        """Text of a value with marks if they count and it has any, else None."""
+        return marked(value) if self._whole else None
+
     def _spend(self, effort):
         """Count microseconds, about, whatever computer this is: each start sees as much."""
         self._effort += effort
@@ -187,7 +189,7 @@ class Visitor:
         return self._ways[kind]
 
     def _way_of(self, kind):
-        """Return the method that describes objects of a class."""
+        """Find the method that describes objects of a class."""
         if (way := self._tables.way_of(kind)) is not None:
             return way
         for classes, way in (
@@ -260,7 +262,7 @@ class Visitor:
     # ---- data
 
     def _numpy_scalar(self, value):
-        return (self._whole and marked(getattr(value, "item", int)())) or numpy_scalar(value)
+        return self._of_start(getattr(value, "item", int)()) or numpy_scalar(value)
 
     def _items(self, items):
         """Digest of a list or dict that may be long: JSON is ten times as fast as many texts."""
@@ -304,15 +306,18 @@ class Visitor:
     def _list(self, value):
         name = self._name(value)
         if len(value) > MANY:
-            return f"{name or type(value).__name__} of {len(value)} {self._items(list(value))}"
+            return self._long(name or type(value).__name__, value, list(value))
         left, right = "[]" if isinstance(value, list) else "()"
         return f"{name}{left}{', '.join(map(self.visit, value))}{right}"
 
     def _set(self, value):
         name = self._name(value)
         if len(value) > MANY:
-            return f"{name or 'set'} of {len(value)} {self._items(self._sorted(value))}"
+            return self._long(name or "set", value, self._sorted(value))
         return f"{name}{{{', '.join(sorted(map(self.visit, value)))}}}"
+
+    def _long(self, name, value, items):
+        return f"{name} of {len(value)} {self._items(items)}"
 
     def _sorted(self, items):
         """Texts of many items, in an order that depends on no start."""
@@ -326,7 +331,7 @@ class Visitor:
         if isinstance(value, collections.defaultdict):
             name += f"({self.visit(value.default_factory)})"
         if len(value) > MANY:
-            return f"{name or 'dict'} of {len(value)} {self._items(dict(value))}"
+            return self._long(name or "dict", value, dict(value))
         pairs = [f"{self.visit(k)}: {self.visit(v)}" for k, v in value.items()]
         # The order decides what a search draws first.
         return f"{name}{{{', '.join(pairs if self._exact else sorted(pairs))}}}"
@@ -334,13 +339,13 @@ class Visitor:
     def _date(self, value):
         """Describe a date, a time, an identifier or a path."""
         text = repr(str(value)) if isinstance(value, PurePath) else str(value)
-        return f"{self.visit(type(value))}({(self._whole and marked(value)) or text})"
+        return f"{self.visit(type(value))}({self._of_start(value) or text})"
 
     def _scalar(self, value):
         """Describe a scalar of a subclass of one of Python's."""
         bases = (str, bytes, int, float, complex)
         text = next(base.__repr__(value) for base in bases if isinstance(value, base))
-        return f"{self._name(value)}({(self._whole and marked(value)) or text})"
+        return f"{self._name(value)}({self._of_start(value) or text})"
 
     def _generator(self, value):
         """Describe a generator of random numbers by its state, marked if chance has seeded it."""
@@ -403,18 +408,16 @@ class Visitor:
             fields = {each.name: getattr(value, each.name) for each in dataclasses.fields(value)}
             return self._call(self.visit(type(value)), fields)
         name, parts = self.visit(type(value)), self._reduced(value)
+        if isinstance(parts, dict):
+            return self._call(name, parts)
         if parts is not None:
-            return (
-                self._call(name, parts)
-                if isinstance(parts, dict)
-                else f"{name} {self.visit(parts)}"
-            )
+            return f"{name} {self.visit(parts)}"
         if getattr(value, "__dict__", None):  # and what else it is, nobody can see
             return f"{self._call(name, vars(value))} {OPAQUE}"
         text = repr(value)
         if ADDRESS.search(text):
             return _opaque(value)
-        return f"{name} {(self._whole and marked(text)) or text}"
+        return f"{name} {self._of_start(text) or text}"
 
     def _reduced(self, value):
         """Attributes of an object, or all that a pickle holds of it; None if there is none."""

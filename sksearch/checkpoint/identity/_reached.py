@@ -52,7 +52,7 @@ class Reached:
         """Follow all that was named, and describe the data."""
         visitor = Visitor({}, reached=self, whole=True)
         texts: set[str] = set()
-        readers: list[str] = []
+        readers: set[str] = set()
         with warnings.catch_warnings(action="ignore"):  # what is asked for may be deprecated
             while self._waiting:
                 code = self._waiting.pop(0)
@@ -64,10 +64,10 @@ class Reached:
                 self.stored |= code.stored
                 self.data |= dict.fromkeys(code.unseen, OPAQUE)
                 texts |= code.texts
-                readers += code.readers
+                readers |= {code.reader} - {""}
         variables = environment(texts) if readers else {}
         self.data |= {name: visitor.visit_whole(value) for name, value in variables.items()}
-        self.data |= {} if variables else dict.fromkeys(readers, OPAQUE)
+        self.data |= {} if variables else dict.fromkeys(sorted(readers), OPAQUE)
         return self
 
 

@@ -10,7 +10,7 @@ from sklearn.metrics import get_scorer_names
 
 from sksearch._utils._numerics import own_numerics
 from sksearch._utils._terminal import warn
-from sksearch.estimators import families
+from sksearch.estimators._family import families
 from sksearch.fitting.run._results import best_of_last_iteration, chosen_index
 from sksearch.history import Params
 from sksearch.reader._read import fold_scores
@@ -205,7 +205,7 @@ def _fastest(results: Mapping[str, Any], metric: str, row_scores: Any = None) ->
 
 def _tied(rows: np.ndarray, scores: np.ndarray, best: int, row_scores: Any) -> np.ndarray:
     """Which of these rows of ``cv_results_`` are tied, by the rows of data if they are known."""
-    from sksearch.stats import find_ties  # most searches choose by no rule
+    from sksearch.stats._ties import find_ties  # most searches choose by no rule
 
     if row_scores is None:
         return find_ties(scores, best).tied

@@ -13,8 +13,11 @@ from sksearch._utils._compat import to_numpy
 from sksearch._utils._terminal import warn
 from sksearch._utils._typing import Predictor
 from sksearch.base import State
-from sksearch.estimators import model_of
-from sksearch.executors import Interrupts, LostTask, TaskEnvironment, make_executor
+from sksearch.estimators._model_choice import model_of
+from sksearch.executors._base import TaskEnvironment
+from sksearch.executors._factory import make_executor
+from sksearch.executors._limits import LostTask
+from sksearch.executors._signals import Interrupts
 from sksearch.fitting.finish._averaged import AveragedClassifier, AveragedRegressor
 from sksearch.fitting.finish._fixed_predictors import (
     NotOfPredictionsError,

@@ -19,7 +19,10 @@ from sksearch._utils._compat import (
 from sksearch._utils._typing import Samples
 from sksearch.base import State
 from sksearch.estimators import growth_of
-from sksearch.executors import Executor, LostTask, TaskEnvironment, make_executor
+from sksearch.executors import Executor
+from sksearch.executors._base import TaskEnvironment
+from sksearch.executors._factory import make_executor
+from sksearch.executors._limits import LostTask
 from sksearch.fitting.run._ancestry import Stage, stages_to
 from sksearch.fitting.run._callbacks import NO_CALLBACKS
 from sksearch.fitting.run._evaluation import load_state, rows_of, seeds_of, train_further

@@ -10,9 +10,10 @@ from sklearn.base import clone
 
 from sksearch._utils._seeds import seeded
 from sksearch._utils._typing import Estimator, Samples, Targets
-from sksearch.base import Labels, Resource, State
+from sksearch.base import Resource, State
+from sksearch.base._state import Labels
 from sksearch.estimators import growth_of
-from sksearch.executors import Interrupts
+from sksearch.executors._signals import Interrupts
 from sksearch.fitting.run._evaluation import change_to
 from sksearch.fitting.run._results import ResultRow
 from sksearch.fitting.run._tasks import Context

@@ -43,21 +43,16 @@ from sksearch._utils._compat import is_valid_value, num_samples
 from sksearch._utils._terminal import warn
 from sksearch._utils._typing import Estimator, Samples
 from sksearch.base import Resource, Sampler, Scheduler
-from sksearch.estimators import (
-    OneOf,
-    Size,
+from sksearch.estimators import OneOf, Size, default_space, first_candidates
+from sksearch.estimators._composed import find_space, listed, unknown_parts
+from sksearch.estimators._model_choice import (
     columns_of,
-    default_space,
-    find_space,
-    first_candidates,
     first_of_each,
     known_of_each,
-    listed,
     named_of,
     union_of_spaces,
-    unknown_parts,
-    without_optimum,
 )
+from sksearch.estimators._optima import without_optimum
 from sksearch.fitting.prepare._checks import (
     check_names,
     check_outcomes,
@@ -71,7 +66,8 @@ from sksearch.fitting.run._folds import Folds
 from sksearch.fitting.run._objectives import Allows, allowed_guesses
 from sksearch.history import Problem
 from sksearch.samplers import EarlierTask
-from sksearch.space import Outcome, Space, equal
+from sksearch.space import Outcome, Space
+from sksearch.space._values import equal
 
 
 def make_space(

@@ -20,26 +20,28 @@ from sksearch._utils._compat import (
     whole_range,
 )
 from sksearch._utils._typing import Estimator, Samples, Targets
-from sksearch.base import Labels, Plan, Resource, Rung, Scheduler
-from sksearch.estimators import (
+from sksearch.base import Plan, Resource, Rung, Scheduler
+from sksearch.base._state import Labels
+from sksearch.estimators import family_of, growth_of
+from sksearch.estimators._continuation import ways_to_go_on
+from sksearch.estimators._mutable_params import mutable_params
+from sksearch.estimators._pipeline import (
     check_resampled,
-    family_of,
-    growth_of,
     is_searched,
     last_step,
-    mutable_params,
     own_names,
     path_of_last_step,
-    ways_to_go_on,
 )
-from sksearch.executors import can_limit_memory
+from sksearch.executors._limits import can_limit_memory
 from sksearch.fitting.prepare._input import check_fit_params
 from sksearch.fitting.run._objectives import Aims
 from sksearch.fitting.run._plan import SearchPlan
 from sksearch.fitting.run._setup import Stops
 from sksearch.history import Problem
 from sksearch.resources import acts_on
-from sksearch.space import Dimension, Space, When, native
+from sksearch.space import Space, When
+from sksearch.space._dimensions import Dimension
+from sksearch.space._values import native
 
 MIN_MEMORY = 2**20
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from sksearch._utils._typing import Estimator, Folding, Scoring
 from sksearch.base import Resource, Sampler, Scheduler
-from sksearch.executors import Workers
+from sksearch.executors._limits import Workers
 from sksearch.fitting.run._folds import Folds
 from sksearch.fitting.run._objectives import bounds_of
 from sksearch.fitting.run._setup import Stops

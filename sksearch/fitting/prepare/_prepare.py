@@ -12,8 +12,9 @@ from sksearch._utils._advice import glance
 from sksearch._utils._compat import check_method_params, num_samples
 from sksearch._utils._time_limit import TimeLimit
 from sksearch._utils._typing import Estimator, Samples, Scorer, Targets
-from sksearch.base import Labels, Resource, Sampler, Scheduler
-from sksearch.executors import check_devices
+from sksearch.base import Resource, Sampler, Scheduler
+from sksearch.base._state import Labels
+from sksearch.executors._factory import check_devices
 from sksearch.fitting.prepare._aiming import aimed, aims_of, check_metric, rule_for
 from sksearch.fitting.prepare._auto import choices, first_guesses, make_space
 from sksearch.fitting.prepare._averaging import check_ensemble, servable, with_kept_rows

@@ -13,8 +13,11 @@ from sksearch.fitting.run._objectives import Aims, Allows, allowed_guesses
 from sksearch.history import Params, Problem
 from sksearch.reader._read import chosen_metric, read
 from sksearch.reader._sources import FinishedSearch
-from sksearch.samplers import EarlierTask, WarmStart, part_of, with_prior
-from sksearch.space import Space, equal
+from sksearch.samplers import EarlierTask, WarmStart
+from sksearch.samplers._prior import with_prior
+from sksearch.samplers._warm_start import part_of
+from sksearch.space import Space
+from sksearch.space._values import equal
 
 ENOUGH = 10  # results at a resource from which on it stands for the candidates
 

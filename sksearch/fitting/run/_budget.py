@@ -3,7 +3,7 @@
 from sksearch._utils._terminal import warn
 from sksearch._utils._time_limit import TimeLimit
 from sksearch.fitting.run._plan import SearchPlan
-from sksearch.progress import Watch
+from sksearch.progress._progress import Watch
 
 PART = 0.1  # of the time, after which the speed is known well enough
 

@@ -34,17 +34,14 @@ import math
 import numpy as np
 
 from sksearch._utils._numerics import own_numerics
-from sksearch.acquisition import LogEI, candidates, maximise
+from sksearch.acquisition import LogEI
+from sksearch.acquisition._maximise import candidates, maximise
 from sksearch.base import Start
 from sksearch.history import History
-from sksearch.samplers import (
-    GPSampler,
-    Observations,
-    Proposal,
-    best_points,
-    margin_of_ties,
-    observe,
-)
+from sksearch.samplers import GPSampler
+from sksearch.samplers._gp_proposal import Proposal, margin_of_ties
+from sksearch.samplers._observations import Observations, observe
+from sksearch.samplers._surrogate import best_points
 
 GROWTH = 1.1  # of the count of candidates, before the question is asked again
 FEWEST = 20  # candidates, and two more than there are parameters, before it is asked first

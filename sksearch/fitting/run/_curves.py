@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sksearch._utils._typing import Scores
-from sksearch.estimators import Allowance
+from sksearch.estimators._growth import Allowance
 
 if TYPE_CHECKING:
     from sksearch.fitting.run._tasks import Output

@@ -9,7 +9,7 @@ from scipy.sparse import issparse
 from sklearn.base import is_classifier
 
 from sksearch._utils._typing import Samples, Targets
-from sksearch.estimators import last_step
+from sksearch.estimators._pipeline import last_step
 from sksearch.fitting.run._folds import one_class_folds
 from sksearch.fitting.run._tasks import Context
 

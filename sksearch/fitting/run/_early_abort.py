@@ -13,7 +13,8 @@ from sksearch._utils._advice import glance
 from sksearch._utils._clock import now
 from sksearch._utils._seeds import seeded
 from sksearch.base import Job
-from sksearch.executors import Interrupts, TaskEnvironment
+from sksearch.executors._base import TaskEnvironment
+from sksearch.executors._signals import Interrupts
 from sksearch.fitting.run._callbacks import NO_CALLBACKS
 from sksearch.fitting.run._diagnosis import cause_of
 from sksearch.fitting.run._evaluation import evaluate

@@ -27,8 +27,12 @@ from sksearch._utils._seeds import seeded
 from sksearch._utils._terminal import printable
 from sksearch._utils._typing import Estimator
 from sksearch.base import State
-from sksearch.estimators import change, family_of, growth_of, last_step
-from sksearch.executors import Interrupts, LostTask, TaskEnvironment
+from sksearch.estimators import family_of, growth_of
+from sksearch.estimators._mutable_params import change
+from sksearch.estimators._pipeline import last_step
+from sksearch.executors._base import TaskEnvironment
+from sksearch.executors._limits import LostTask
+from sksearch.executors._signals import Interrupts
 from sksearch.fitting.run._ancestry import NOTHING, Stage
 from sksearch.fitting.run._calibration import CalibratedOnFold
 from sksearch.fitting.run._callbacks import Message, callback_arguments

@@ -12,7 +12,7 @@ from sklearn.model_selection import check_cv
 from sksearch._utils._advice import advice
 from sksearch._utils._compat import FOLDS_DIFFER, num_samples
 from sksearch._utils._typing import Estimator, Folding, Samples, Targets
-from sksearch.resources import row_numbers
+from sksearch.resources._data import row_numbers
 
 #: With as many times the rows of the smallest training fold, the largest makes other models.
 UNLIKE = 1.5

@@ -12,7 +12,8 @@ from sklearn.base import clone
 from sksearch._utils._clock import now, wall_time
 from sksearch._utils._terminal import printable, short_repr
 from sksearch.base import Resource
-from sksearch.executors import Interrupts, TaskEnvironment
+from sksearch.executors._base import TaskEnvironment
+from sksearch.executors._signals import Interrupts
 from sksearch.fitting.run._evaluation import worker_name
 from sksearch.fitting.run._objectives import Aims
 from sksearch.fitting.run._scores import failure

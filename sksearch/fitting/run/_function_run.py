@@ -9,15 +9,12 @@ import numpy as np
 
 from sksearch._utils._numerics import one_blas_thread
 from sksearch.base import Job
-from sksearch.executors import (
-    Executor,
-    Interrupts,
-    LostTask,
-    SerialExecutor,
-    Workload,
-    drive,
-    make_executor,
-)
+from sksearch.executors import Executor
+from sksearch.executors._factory import make_executor
+from sksearch.executors._in_process import SerialExecutor
+from sksearch.executors._limits import LostTask
+from sksearch.executors._loop import Workload, drive
+from sksearch.executors._signals import Interrupts
 from sksearch.fitting.run._ancestry import stages_to
 from sksearch.fitting.run._evaluation import output_of_lost
 from sksearch.fitting.run._function import call

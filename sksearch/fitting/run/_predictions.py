@@ -10,7 +10,7 @@ from sklearn.base import is_classifier
 
 from sksearch._utils._compat import num_samples, safe_indexing, to_numpy
 from sksearch._utils._typing import Samples, Targets
-from sksearch.base import Labels
+from sksearch.base._state import Labels
 from sksearch.fitting.run._tasks import NUMBER, Context, Output
 
 #: Of a candidate, all folds together: predictions of more rows would hardly change a choice.

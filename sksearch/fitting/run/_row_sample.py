@@ -13,11 +13,11 @@ from sksearch._utils._clock import now
 from sksearch._utils._compat import check_method_params, num_samples, safe_split, to_namespace_of
 from sksearch._utils._seeds import seeded
 from sksearch._utils._time_limit import TimeLimit, on_more_rows
-from sksearch.base import fit
-from sksearch.estimators import model_of, named_of
-from sksearch.executors import Interrupts
+from sksearch.base._resource import fit
+from sksearch.estimators._model_choice import model_of, named_of
+from sksearch.executors._signals import Interrupts
 from sksearch.fitting.run._folds import count_rows, trains_on_the_past
-from sksearch.resources import first_rows, row_numbers
+from sksearch.resources._data import first_rows, row_numbers
 
 if TYPE_CHECKING:
     from sksearch.fitting.run._tasks import Context

@@ -15,7 +15,7 @@ from sksearch.fitting.run._folds import trains_on_the_past
 from sksearch.fitting.run._metric_calls import Heard
 from sksearch.fitting.run._results import ResultRow
 from sksearch.fitting.run._tasks import NUMBER, Context
-from sksearch.resources import row_numbers
+from sksearch.resources._data import row_numbers
 
 N_BLOCKS = (240, 120, 60, 30)  # with more, an interval is hardly better
 MOST_NUMBERS = 1_000  # of a candidate, all folds together; repeated folds would have many more

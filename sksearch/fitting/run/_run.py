@@ -16,7 +16,10 @@ from sksearch._utils._terminal import warn
 from sksearch._utils._time_limit import N_MEMBERS
 from sksearch._utils._typing import Seed
 from sksearch.base import Job, State
-from sksearch.executors import Interrupts, LostTask, Workload, drive, make_executor
+from sksearch.executors._factory import make_executor
+from sksearch.executors._limits import LostTask
+from sksearch.executors._loop import Workload, drive
+from sksearch.executors._signals import Interrupts
 from sksearch.fitting.run._ancestry import stages_to
 from sksearch.fitting.run._budget import Budget
 from sksearch.fitting.run._callbacks import CallbackContext, RungContexts
@@ -37,7 +40,7 @@ from sksearch.fitting.run._states import Kept, StateStore, dump_state
 from sksearch.fitting.run._tasks import Context, Output, Task
 from sksearch.fitting.run._top_trials import N_AVERAGED, TopTrials
 from sksearch.history import Result
-from sksearch.progress import Watch
+from sksearch.progress._progress import Watch
 from sksearch.study import Study
 
 

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 from sksearch._utils._compat import MultimetricScorer, check_method_params, is_scorer
 from sksearch._utils._terminal import warn
 from sksearch._utils._typing import Estimator, Samples, Scorer, Scores, Scoring, Targets
-from sksearch.estimators import DivergedError, model_of
-from sksearch.executors import Interrupts
+from sksearch.estimators._model_choice import model_of
+from sksearch.estimators._skorch import DivergedError
+from sksearch.executors._signals import Interrupts
 from sksearch.fitting.run._row_sample import TooLongError
 from sksearch.fitting.run._states import first_line
 from sksearch.fitting.run._tasks import Context

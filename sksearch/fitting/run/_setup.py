@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from sksearch._utils._time_limit import TimeLimit
 from sksearch.base import Sampler, Scheduler
-from sksearch.executors import Workers
+from sksearch.executors._limits import Workers
 from sksearch.fitting.run._folds import Folds
 from sksearch.fitting.run._plan import SearchPlan
 from sksearch.fitting.run._tasks import Context

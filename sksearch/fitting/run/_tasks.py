@@ -8,7 +8,8 @@ import numpy as np
 from sksearch._utils._compat import BaseSearchCV
 from sksearch._utils._pickles import here
 from sksearch._utils._typing import Samples, Targets
-from sksearch.base import Labels, Resource
+from sksearch.base import Resource
+from sksearch.base._state import Labels
 from sksearch.fitting.run._ancestry import Stage
 from sksearch.fitting.run._curves import CurveTask
 from sksearch.fitting.run._objectives import Aims

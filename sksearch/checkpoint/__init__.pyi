@@ -1,0 +1,10 @@
+from sksearch.checkpoint._accept import accept_changes as accept_changes
+from sksearch.checkpoint._errors import (
+    JournalError as JournalError,
+    SearchLockedError as SearchLockedError,
+    SearchMismatchError as SearchMismatchError,
+)
+from sksearch.checkpoint._load_history import (
+    SavedSearch as SavedSearch,
+    load_history as load_history,
+)

@@ -1,0 +1,51 @@
+from sksearch.fitting.prepare._prior_results import earlier_results as earlier_results
+from sksearch.search._asynchronous import (
+    ASHASearchCV as ASHASearchCV,
+    PASHASearchCV as PASHASearchCV,
+)
+from sksearch.search._base import BaseSearch as BaseSearch
+from sksearch.search._evolution import (
+    CMAESSearchCV as CMAESSearchCV,
+    DEHBSearchCV as DEHBSearchCV,
+    DESearchCV as DESearchCV,
+    GeneticSearchCV as GeneticSearchCV,
+    PSOSearchCV as PSOSearchCV,
+)
+from sksearch.search._fabolas import FabolasSearchCV as FabolasSearchCV
+from sksearch.search._fidelity import (
+    HyperbandSearchCV as HyperbandSearchCV,
+    SuccessiveHalvingSearchCV as SuccessiveHalvingSearchCV,
+)
+from sksearch.search._full import (
+    QuasiRandomSearchCV as QuasiRandomSearchCV,
+    RandomSearchCV as RandomSearchCV,
+    SearchCV as SearchCV,
+)
+from sksearch.search._halving_hybrids import (
+    GPHalvingSearchCV as GPHalvingSearchCV,
+    TPEHalvingSearchCV as TPEHalvingSearchCV,
+)
+from sksearch.search._halving_namesakes import (
+    HalvingGridSearchCV as HalvingGridSearchCV,
+    HalvingRandomSearchCV as HalvingRandomSearchCV,
+)
+from sksearch.search._hybrids import (
+    BOHBSearchCV as BOHBSearchCV,
+    GPHyperbandSearchCV as GPHyperbandSearchCV,
+)
+from sksearch.search._hypergradient import HypergradientSearchCV as HypergradientSearchCV
+from sksearch.search._incremental import (
+    IncrementalEvaluationSearchCV as IncrementalEvaluationSearchCV,
+)
+from sksearch.search._learning import (
+    ForestBayesSearchCV as ForestBayesSearchCV,
+    GPBayesSearchCV as GPBayesSearchCV,
+    TPESearchCV as TPESearchCV,
+)
+from sksearch.search._namesakes import (
+    GridSearchCV as GridSearchCV,
+    RandomizedSearchCV as RandomizedSearchCV,
+)
+from sksearch.search._parts import COUNT as COUNT, inherits_parameters as inherits_parameters
+from sksearch.search._pbt import PBTSearchCV as PBTSearchCV
+from sksearch.search._tune import tune as tune
