@@ -512,12 +512,10 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         try:
             run.drive()
         except BaseException:
-            run.close(interrupted=True)
             if run.outputs.reached:
                 with suppress(Exception):  # the error that ended the search matters more
                     self._keep_results(run, interrupted=True)
             raise
-        run.close()
         return run
 
     # ---- after

@@ -43,7 +43,7 @@ class Budget:
                 f"The first bracket will take about {seconds:.0f} s at this speed, and "
                 f"timeout={timeout:g}: candidates are judged by less than the largest "
                 f"count of {self._unit}. Pass a larger timeout, fewer candidates or a smaller "
-                "max_resources; or take SearchCV, which has no brackets.",
+                "max_resources; or a search without brackets.",
                 UserWarning,
                 stacklevel=2,
             )

@@ -2,11 +2,12 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from pickle import PicklingError
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -16,14 +17,22 @@ from sksearch._utils._terminal import warn
 from sksearch._utils._time_limit import N_MEMBERS
 from sksearch._utils._typing import Seed
 from sksearch.base import Job, State
-from sksearch.executors import Interrupts, LostTask, Workload, drive, make_executor
+from sksearch.executors import (
+    Executor,
+    Interrupts,
+    LostTask,
+    SerialExecutor,
+    Workload,
+    drive,
+    make_executor,
+)
 from sksearch.fitting.run._ancestry import stages_to
 from sksearch.fitting.run._budget import Budget
 from sksearch.fitting.run._callbacks import CallbackContext, RungContexts
 from sksearch.fitting.run._convergence import Convergence
 from sksearch.fitting.run._curve_tasks import CurveTasks
 from sksearch.fitting.run._early_abort import N_ALIKE, AbortRule, explained
-from sksearch.fitting.run._evaluation import evaluate, output_of_lost
+from sksearch.fitting.run._evaluation import output_of_lost
 from sksearch.fitting.run._incumbent import Incumbent, knows_baseline, unfinished_first
 from sksearch.fitting.run._results import Outputs, ResultRow, job_result, table_of, try_rule
 from sksearch.fitting.run._scores import (
@@ -33,8 +42,8 @@ from sksearch.fitting.run._scores import (
     check_scorer,
 )
 from sksearch.fitting.run._setup import Setup
-from sksearch.fitting.run._states import Kept, StateStore, dump_state
-from sksearch.fitting.run._tasks import Context, Output, Task
+from sksearch.fitting.run._states import Kept, StateStore, dump_state, first_line
+from sksearch.fitting.run._tasks import Output, Task
 from sksearch.fitting.run._top_trials import N_AVERAGED, TopTrials
 from sksearch.history import Result
 from sksearch.progress import Watch
@@ -48,25 +57,6 @@ class Ending:
     why: str = ""
     up: float = 0.0  # the timeout that was up, seconds
     won: tuple[int, int] | None = None  # trial and resource of the winner
-
-
-class Replayable(Protocol):
-    """A run that a record brings to where it ends."""
-
-    @property
-    def study(self) -> Study:
-        """What is asked and told."""
-
-    @property
-    def context(self) -> Context:
-        """What all tasks share."""
-
-    @property
-    def states(self) -> StateStore:
-        """What trials go on from."""
-
-    def replay(self, job: Job, outputs: list[Output]) -> None:
-        """Enter the outputs that a job had in an earlier process."""
 
 
 class Recorder:
@@ -102,7 +92,7 @@ class Recorder:
     def open(self, kind: type, params: dict[str, Any], setup: Setup) -> None:
         """See that the record is of this search, or begin it."""
 
-    def replay(self, run: Replayable) -> None:
+    def replay(self, run: "Run") -> None:
         """Bring a run to where the record ends."""
 
     def recorded_output(self, task: Task) -> Output | None:
@@ -149,8 +139,10 @@ class Run(Workload):
         self.states = StateStore()
         self._any_rung_wins = setup.plan.any_rung_wins
         self.best = TopTrials(N_AVERAGED if setup.ensemble else 0)
-        self.done = self._heard_stop = self._is_up = False
+        self.done = self.heard_stop = self.is_up = False
         self._n_finite = 0
+        #: Functions fail as they please, and scikit-learn's searches end with what they have.
+        self._ends_early = not (setup.is_namesake or setup.context.is_function)
         may_train = not setup.workers.are_needed
         self.abort_rule = AbortRule(setup.context, setup.problem, may_train, setup.plan.is_endless)
         self.incumbent = Incumbent(setup, study.history, self.outputs)
@@ -169,17 +161,25 @@ class Run(Workload):
     def go_on(self) -> None:
         """Bring the run to where an earlier process has ended."""
         self.recorder.replay(self)
-        self.done |= self.recorder.ending.why == "callback" and self._listens
+        if self.recorder.ending.why == "callback":
+            self.done |= self._listens
+            self._ask_callback()
 
     def drive(self) -> None:
         """Run to the end."""
         workers, folder = self.setup.workers, self.recorder.folder
         args = workers.n_jobs, workers.pre_dispatch, workers.limits, folder, workers.devices
         n = workers.n_under_way(len(self.context.folds(1, 0))) if self.setup.learns else None
-        with self.watch, Interrupts(), make_executor(evaluate, self.context, *args) as executor:
-            self.check_hope()
-            drive(self.study, executor, self, n)
-            self._check_end()
+        executor = make_executor(self.setup.evaluate, self.context, *args)
+        try:
+            with self.watch, Interrupts(), self._entered(executor):
+                self.check_hope()
+                drive(self.study, executor, self, n)
+                self._check_end()
+        except BaseException:
+            self._close(interrupted=True)
+            raise
+        self._close()
 
     # ---- what the loop calls
 
@@ -246,8 +246,8 @@ class Run(Workload):
             self.states.replace(task.trial_id, task.fold, output.state)
             self._warn_lost_state(output.lost_state)
             output.state, output.lost_state = None, ""
-            self._heard_stop |= output.stop
-        self.done |= self._heard_stop
+            self.heard_stop |= output.stop
+        self.done |= self.heard_stop
         return result
 
     def on_output(self, task: Task, output: Output) -> None:
@@ -271,12 +271,12 @@ class Run(Workload):
         self._free(job, score)
         self._budget.check()
         new = self.outputs.new[job.trial_id, job.resource]
-        if not self.setup.is_namesake:
+        if self._ends_early:
             self.abort_rule.see(job, self.context.folds(job.resource, job.spent), new)
         if self._is_news:
             self.check_hope()
         n_jobs = len(self.outputs.new)
-        if n_jobs in (N_INVALID, N_WITHOUT_SCORE):
+        if n_jobs in (N_INVALID, N_WITHOUT_SCORE) and not self.context.is_function:
             check_scorer(self.outputs.all_new(), n_jobs)
         if self._any_rung_wins or job.resource == self.top:
             self.incumbent.compare(job, score)
@@ -293,28 +293,31 @@ class Run(Workload):
         self._try_rule(result)
         target = self.stops.target_score
         may_win = self._any_rung_wins or job.resource == self.top
-        if target is not None and may_win:
-            self.done |= score >= target
+        is_reached = target is not None and may_win and score >= target
+        self.done |= is_reached
+        if self._is_news and not is_reached:
+            self._ask_callback()
         if not self._rungs.tell(job):
             return
         stop = self._rungs.end(job)
         if not self._is_news:
             return
-        self._heard_stop |= stop
+        self.heard_stop |= stop
         self.done |= stop
         outputs = self.outputs.all_new()
         # Of rows, or of small parameters, a larger size may be what is missing.
         is_last = job.resource == self.top or history.problem.continues
+        is_last &= not self.context.is_function
         if len(self.plan.rungs) > 1 and is_last and all(o.fit_error is not None for o in outputs):
             # Nothing can be promoted, and what comes after is likely to fail in this way.
             self.check_failures(outputs)
 
     def seconds_left(self) -> float | None:
         """Until the deadline; 0 once it was reached, or when something else ends the search."""
-        if self.done or self._is_up:
+        if self.done or self.is_up:
             return 0.0
         left = self.time.left() if knows_baseline(self.study.history) else None
-        self._is_up = left is not None and left <= 0
+        self.is_up = left is not None and left <= 0
         return left
 
     def seconds_to_stop(self) -> float | None:
@@ -336,15 +339,15 @@ class Run(Workload):
     def _check_end(self) -> None:
         """Raise if nothing has a result, and warn where the time was too short."""
         self._check_results()
-        if self._is_up and not self.done:
+        if self.is_up and not self.done:
             self._warn_of_folds_left_out()
 
-    def close(self, interrupted: bool = False) -> None:
+    def _close(self, interrupted: bool = False) -> None:
         """End the contexts of rungs that were cut short, and record why no more is to come."""
         self._rungs.close()
-        why = "stopped" if self.done or self._is_up else "finished"
-        why = "interrupted" if interrupted else "callback" if self._heard_stop else why
-        self.recorder.stop(why, self.time.timeout if self._is_up else None)
+        why = "stopped" if self.done or self.is_up else "finished"
+        why = "interrupted" if interrupted else "callback" if self.heard_stop else why
+        self.recorder.stop(why, self.time.timeout if self.is_up else None)
 
     def _try_rule(self, result: Result) -> None:
         """Ask a function that will choose the winner once it can be asked, and not at the end."""
@@ -388,6 +391,33 @@ class Run(Workload):
             warn(text, UserWarning, stacklevel=2)
 
     # ---- inside
+
+    @contextmanager
+    def _entered(self, executor: Executor) -> Iterator[None]:
+        """A context with the executor; TypeError for what cannot be sent to workers.
+
+        That of this thread would take BLAS threads away from a function.
+        """
+        if self.context.is_function and isinstance(executor, SerialExecutor):
+            yield
+            return
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(executor)
+            except (TypeError, AttributeError, PicklingError) as error:  # as pickle has it
+                what = "func" if self.context.is_function else "the search"
+                raise TypeError(
+                    f"{what} cannot be sent to worker processes ({first_line(error)}): make what "
+                    "cannot be pickled inside of it, or leave n_jobs and candidate_timeout out."
+                ) from error
+            yield
+
+    def _ask_callback(self) -> None:
+        """Ask the user's function whether the search ends here."""
+        if self.stops.callback is not None:
+            answer = self.stops.callback(self.study.history)
+            if isinstance(answer, bool | np.bool_) and answer:  # and nothing else that is true
+                self.done = self.heard_stop = True
 
     def _free(self, job: Job, score: float) -> None:
         """Drop the states that nobody goes on from, and predictions but those of the best."""
