@@ -84,7 +84,7 @@ class Fate:
         signal.raise_signal(self.signal)
 
 
-class Computer(_system.System):
+class Computer(_system.FileSystem):
     """The computer as one process has it.
 
     Parameters
