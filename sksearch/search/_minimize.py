@@ -408,7 +408,7 @@ def _raise_that_all_failed(run: Run, failed: list[Result]) -> None:
         "func gets a dict of params, as params['x'], and returns a number."
     )
     error, context = RuntimeError(text), cast(FunctionContext, run.context)
-    tracebacks = [out.fit_error for out in run.outputs.all_new() if out.fit_error is not None]
-    if context.error is None and tracebacks:
-        error.add_note(tracebacks[-1])
+    texts = [out.fit_error for out in run.findings.outputs.all_new() if out.fit_error]
+    if context.error is None and texts:
+        error.add_note(texts[-1])
     raise error from context.error

@@ -57,6 +57,11 @@ class Setup:
         self.context.changing = self.problem.changing
 
     @property
+    def aborts(self) -> bool:
+        """Whether it ends where all fail alike; calls of a function fail as they please."""
+        return not (self.is_namesake or self.context.is_function)
+
+    @property
     def learns(self) -> bool:
         """Whether what is asked next depends on results."""
         scheduler = self.scheduler
