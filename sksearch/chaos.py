@@ -35,7 +35,7 @@ from sksearch._utils._terminal import say
 from sksearch.checkpoint._checkpoint import read_journal
 from sksearch.checkpoint._records import ToldEvent, read_as
 from sksearch.checkpoint.identity._description import describe
-from sksearch.fitting.run import _run
+from sksearch.fitting.prepare import _prepare
 from sksearch.fitting.run._evaluation import evaluate
 from sksearch.fitting.run._tasks import Context, Output, Task
 from sksearch.search import _base
@@ -174,7 +174,7 @@ def _run_script(script: str, folder: str, disturbed: str) -> None:
         own = f"{folder}/checkpoint {number}" if disturbed == "yes" else None
         seed = 0 if search.random_state is None else search.random_state
         search.set_params(checkpoint_dir=own, random_state=seed)
-        _run.evaluate = _Logged(f"{folder}/log", number)
+        _prepare.evaluate = _Logged(f"{folder}/log", number)
         fit(search, *args, **kwargs)
         found.append(_outcome(search, *args[:1]))
         return search

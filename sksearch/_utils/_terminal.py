@@ -18,6 +18,7 @@ F = TypeVar("F", bound=Callable)
 OBEYED = re.compile(
     "[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
 )
+VALIDATION = "sklearn.utils._param_validation"  # of our parameters
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # in memory, as a repr has it
 
 
@@ -72,7 +73,7 @@ def _is_ours(error):
     while frame.tb_next is not None:
         frame = frame.tb_next
     name = frame.tb_frame.f_globals.get("__name__", "")
-    return name.partition(".")[0] == __name__.partition(".")[0]
+    return name.partition(".")[0] == __name__.partition(".")[0] or name == VALIDATION
 
 
 def short_repr(value: Any, limit: int) -> str:

@@ -50,7 +50,7 @@ from sksearch.checkpoint._signature import is_signed, key_file, key_trouble, mak
 from sksearch.checkpoint.identity._description import describe
 from sksearch.checkpoint.identity._digests import digest
 from sksearch.fitting.run._row_sample import RowSample
-from sksearch.fitting.run._run import Ending, Recorder, Replayable
+from sksearch.fitting.run._run import Ending, Recorder, Run
 from sksearch.fitting.run._setup import Setup
 from sksearch.fitting.run._states import SavedState, first_line
 from sksearch.fitting.run._tasks import Output, Task
@@ -164,7 +164,7 @@ class JournalRecorder(Recorder):
             checkpoint.remove_spooled(checkpoint.names_in_spool())
         self._spooled = set(filter(NAME.match, checkpoint.names_in_spool()))
 
-    def replay(self, run: Replayable) -> None:
+    def replay(self, run: Run) -> None:
         """Bring a run to where the journal ends."""
         jobs: dict[tuple[int, int], Job] = {}
         records: Any = [self.checkpoint.header, *self.checkpoint.events]
@@ -198,7 +198,8 @@ class JournalRecorder(Recorder):
         known = {output.state.path.name for output in waiting if output.state is not None}
         self.checkpoint.sweep(run.states.files().keys() | known)
         self._time.was_up = self.ending.up
-        self._time.stands_still = not self.ending.why and bool(self._memo or self._spooled)
+        is_ahead = not self.ending.why and bool(self._memo or self._spooled)
+        self._time.stands_still = is_ahead or self.ending.why == "finished"
 
     def close(self) -> None:
         """Note what this fit has changed of what was compared, for later ones of this process."""
@@ -369,7 +370,7 @@ class JournalRecorder(Recorder):
             )
         return state_in_folder(output, self.folder)
 
-    def _replay_job(self, run: Replayable, event: Asked) -> Job:
+    def _replay_job(self, run: Run, event: Asked) -> Job:
         """Enter a job that the journal says was asked for."""
         if (event.bracket, event.resource) not in self._rungs:
             raise ValueError(f"bracket {event.bracket} has no rung at {event.resource}")

@@ -40,6 +40,7 @@ from sksearch.fitting.run._callbacks import (
     callback_arguments,
     root_callback_context,
 )
+from sksearch.fitting.run._findings import Findings
 from sksearch.fitting.run._folds import Folds
 from sksearch.fitting.run._keywords import KnownNames
 from sksearch.fitting.run._objectives import Bound
@@ -515,12 +516,10 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         try:
             run.drive()
         except BaseException:
-            run.close(interrupted=True)
-            if run.outputs.reached:
+            if run.findings.outputs.reached:
                 with suppress(Exception):  # the error that ended the search matters more
                     self._keep_results(run, interrupted=True)
             raise
-        run.close()
         return run
 
     # ---- after
@@ -537,7 +536,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         self._about = glance(about_fit, *args)
         self.scorer_ = getattr(context.scorer, "_scorers", context.scorer)
         self._keep_rungs(setup, context.resource.acts_on != "fits")
-        found = Found(run, self._rows(run))
+        found = Found(run.findings, self._rows(run.findings))
         self._trial_ids = [row.trial_id for row in found.rows]
         self.statuses_ = [result.status for result in found.results]
         self.errors_ = [result.error for result in found.results]
@@ -562,14 +561,14 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
                 self.schedule_ = found.schedule(self.best_index_)
         return found
 
-    def _rows(self, run: Run) -> list[ResultRow]:
+    def _rows(self, findings: Findings) -> list[ResultRow]:
         """Rows of ``cv_results_``."""
-        return run.rows()
+        return findings.rows()
 
     def _refit(self, found: Found, root: CallbackContext, hook: dict[str, Any]) -> None:
         """Train the best candidate on all rows."""
         self.interrupted_ = True  # until it has ended
-        training, context = found.last_training(self.best_index_), found.run.context
+        training, context = found.last_training(self.best_index_), found.findings.context
         best, start = training.untrained(context), now()
         leaf = root.subcontext(task_name="refit-with-best-params")
         with Interrupts(), leaf.propagate_callback_context(best), training.seeds(context):

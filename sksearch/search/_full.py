@@ -17,9 +17,9 @@ from sksearch._utils._typing import Folding, Scoring, Seed
 from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.fitting.prepare._problem import fits_whole
 from sksearch.fitting.prepare._split import leaves_folds
+from sksearch.fitting.run._findings import Findings
 from sksearch.fitting.run._folds import Folds
 from sksearch.fitting.run._results import ResultRow
-from sksearch.fitting.run._run import Run
 from sksearch.history import Params
 from sksearch.samplers import (
     GPSampler,
@@ -596,13 +596,14 @@ class RandomSearchCV(BaseSearch):
             "infinite. Pass timeout=, patience= or stop='converged', or a count as n_iter."
         )
 
-    def _rows(self, run: Run) -> list[ResultRow]:
-        rows, space = run.rows(), run.setup.problem.space
+    def _rows(self, findings: Findings) -> list[ResultRow]:
+        rows, space = findings.rows(), findings.setup.problem.space
         is_drawn = any(hasattr(v, "rvs") for v in _values(space.given))
         if len(rows) < space.size or is_drawn or not is_for_scikit_learn(space):
             return rows
         # The whole grid was tried: its rows, of which those of repeated entries share scores.
-        listed = getattr(run.setup.sampler, "candidates", ())  # not where it is mixed with another
+        sampler = findings.setup.sampler
+        listed = getattr(sampler, "candidates", ())  # not where it is mixed with another
         times = Counter(map(space.key, listed))
         return [row for row in rows for _ in range(max(1, times[space.key(row.params)]))]
 

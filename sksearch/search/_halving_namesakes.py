@@ -19,9 +19,9 @@ from sksearch._utils._compat import (
 )
 from sksearch._utils._typing import Folding, Samples, Scoring, Seed, Targets
 from sksearch.base import Resource, Sampler, Scheduler, Start, Told
+from sksearch.fitting.run._findings import Findings
 from sksearch.fitting.run._folds import Folds
 from sksearch.fitting.run._results import ResultRow, best_of_last_iteration
-from sksearch.fitting.run._run import Run
 from sksearch.fitting.run._setup import Setup
 from sksearch.history import History, Params, Problem
 from sksearch.resources._subsamples import RefittedParameterResource, SubsamplesResource
@@ -115,12 +115,12 @@ class _Halving(BaseSearch):
     def _draw(self, problem: Problem, generator: np.random.RandomState) -> None:
         """Bring a generator to where it is after the candidates."""
 
-    def _rows(self, run: Run) -> list[ResultRow]:
+    def _rows(self, findings: Findings) -> list[ResultRow]:
         """Rows by iteration; what several iterations know of a candidate is measured once."""
-        known = {(row.trial_id, row.n_resources): row for row in run.rows()}
-        scheduler = _iterations_of(run.setup)
-        table = scheduler.iterations(run.setup.problem)
-        members = scheduler.members(run.study.history)
+        known = {(row.trial_id, row.n_resources): row for row in findings.rows()}
+        scheduler = _iterations_of(findings.setup)
+        table = scheduler.iterations(findings.setup.problem)
+        members = scheduler.members(findings.history)
         return [
             replace(known[trial_id, rung.resource], iter=i)
             for i, (rung, ids) in enumerate(zip(table, members, strict=False))

@@ -2,15 +2,16 @@
 
 import inspect
 import math
-import numbers
 import os
 from collections.abc import Callable
+from numbers import Integral
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy.optimize import OptimizeResult
 
+from sksearch._utils._compat import Interval, validate_parameter_constraints
 from sksearch._utils._seeds import draw_seed
 from sksearch._utils._terminal import plain_errors, warn
 from sksearch._utils._time_limit import TimeLimit
@@ -18,33 +19,47 @@ from sksearch.base import Sampler, Scheduler
 from sksearch.checkpoint._recorder_of import recorder_of
 from sksearch.executors._limits import Limits, Workers
 from sksearch.fitting.finish._front import ParetoFront
+from sksearch.fitting.prepare._aiming import aimed
 from sksearch.fitting.prepare._checks import check_ranks, planned
-from sksearch.fitting.prepare._input import check_folder
+from sksearch.fitting.prepare._input import check_folder, check_n_jobs
 from sksearch.fitting.prepare._prior_results import (
     check_same_task,
     given_guesses,
     read_earlier,
     with_knowledge,
 )
+from sksearch.fitting.run._callbacks import NO_CALLBACKS
 from sksearch.fitting.run._folds import Folds
-from sksearch.fitting.run._function import FunctionContext, Units
-from sksearch.fitting.run._function_run import FunctionRun
+from sksearch.fitting.run._function import FunctionContext, Units, call
 from sksearch.fitting.run._keywords import known_names
 from sksearch.fitting.run._objectives import MEASURES, Aims, bounds_of, make_allows
 from sksearch.fitting.run._plan import SearchPlan
 from sksearch.fitting.run._results import ResultRow, warn_if_none_keeps_bounds
-from sksearch.fitting.run._setup import Setup
+from sksearch.fitting.run._run import Run
+from sksearch.fitting.run._setup import Setup, Stops
 from sksearch.history import History, Problem, Result
+from sksearch.progress._progress import Watch
 from sksearch.resources import WholeResource
 from sksearch.samplers import GPSampler, HypervolumeSampler
-from sksearch.samplers._scalarised import for_aims
 from sksearch.schedulers import FullFidelity
+from sksearch.search._full import SearchCV
+from sksearch.search._parts import COUNT
 from sksearch.space import Space
 
 MAX_RETRIES = 1  # of a call whose worker process died, as in the searches
 NO_RESULT = Result(math.nan)  # of a candidate that has none at the top
-#: What else than a count an argument may be.
-OTHERS = {"n_iter": None, "max_resources": None, "n_jobs": None, "batch_size": "auto"}
+#: Parameters that are those of a search.
+SHARED = (
+    "n_iter", "sampler", "scheduler", "prior", "batch_size", "timeout", "candidate_timeout",
+    "checkpoint_dir", "random_state",
+)  # fmt: skip
+CONSTRAINTS = {name: SearchCV._parameter_constraints[name] for name in SHARED} | {
+    "n_jobs": [Interval(Integral, None, None, closed="neither"), None],
+    "min_resources": [COUNT],
+    "max_resources": [COUNT, None],
+    "target": SearchCV._parameter_constraints["target_score"],
+    "callback": [callable, None],
+}
 
 
 @known_names
@@ -214,7 +229,11 @@ def minimize(
     with recorder_of(checkpoint_dir, None, None) as recorder:
         setup = _prepare(search, recorder.rng(random_state))
         recorder.open(Minimize, search.get_params(), setup)
-        run = FunctionRun(setup, recorder, target, callback)
+        setup.context.spool = recorder.spool
+        study = setup.study()
+        watch = Watch(setup.plan, study.history, "minimize", time=setup.time)
+        run = Run(study, setup, NO_CALLBACKS, recorder, watch)
+        run.go_on()
         run.drive()
     return _result(run)
 
@@ -235,18 +254,8 @@ def _check(search: Minimize) -> None:
     if not callable(search.func):
         raise TypeError(f"func={search.func!r} must be callable: func(params) -> float.")
     _check_call(search.func, ("params", "n_resources")[: 2 - (search.max_resources is None)])
-    for name in ("n_iter", "min_resources", "max_resources", "batch_size", "n_jobs"):
-        _check_integer(search, name)
-    for name in ("timeout", "candidate_timeout", "target"):
-        _check_number(name, getattr(search, name), above_0=name != "target")
-    if search.callback is not None and not callable(search.callback):
-        raise TypeError(
-            f"callback={search.callback!r} must be callable: callback(history), or None."
-        )
-    for name, kind in (("sampler", Sampler), ("scheduler", Scheduler)):
-        value = getattr(search, name)
-        if value is not None and not isinstance(value, kind):
-            raise TypeError(f"{name}={value!r} must be a {kind.__name__}, or None.")
+    validate_parameter_constraints(CONSTRAINTS, vars(search), caller_name="minimize")
+    check_n_jobs(search.n_jobs)
     spends = search.scheduler is not None or search.min_resources > 1
     if spends and search.max_resources is None:
         name = "min_resources" if search.scheduler is None else "scheduler"
@@ -254,8 +263,6 @@ def _check(search: Minimize) -> None:
             f"{name}={getattr(search, name)} needs max_resources=, the largest second argument "
             "of func."
         )
-    if not isinstance(search.checkpoint_dir, str | os.PathLike | None):
-        raise TypeError(f"checkpoint_dir={search.checkpoint_dir!r} must be a folder, or None.")
     check_folder(search.checkpoint_dir)
 
 
@@ -272,29 +279,6 @@ def _check_call(func: Callable, arguments: tuple[Any, ...]) -> None:
         raise TypeError(
             f"func is called as func({', '.join(arguments)}), and cannot be ({error}): {cure}."
         ) from None
-
-
-def _check_integer(search: Minimize, name: str) -> None:
-    """Raise ValueError for what is no count of at least 1; `n_jobs` may be below 0."""
-    value = getattr(search, name)
-    if name in OTHERS and isinstance(value, type(OTHERS[name])) and value == OTHERS[name]:
-        return
-    is_integer = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    if not is_integer or (value < 1 and name != "n_jobs") or value == 0:
-        other = f", or {OTHERS[name]!r}" if name in OTHERS else ""
-        least = " other than 0" if name == "n_jobs" else " of at least 1"
-        raise ValueError(f"{name}={value!r} must be an integer{least}{other}.")
-
-
-def _check_number(name: str, value: Any, above_0: bool) -> None:
-    """Raise TypeError or ValueError for what is no finite number, or None."""
-    if value is None:
-        return
-    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name}={value!r} must be a number, or None.")
-    if not math.isfinite(value) or (above_0 and value <= 0):
-        what = "a count of seconds above 0" if above_0 else "a finite number"
-        raise ValueError(f"{name}={value} must be {what}, or None for no limit.")
 
 
 def _aims(objectives: Any, constraints: Any) -> Aims:
@@ -340,51 +324,48 @@ def _prepare(search: Minimize, rng: np.random.RandomState) -> Setup:
     allows = make_allows(search.constraints, space)
     earlier = read_earlier(search.prior_results, space)
     check_same_task(aims, earlier)
+    n_candidates = search.n_iter if search.scheduler is None else None
     problem = Problem(
         space,
         search.min_resources,
         search.max_resources or 1,
         draw_seed(rng),
         given_guesses(search.initial_params, space, earlier, allows),
-        n_candidates=search.n_iter if search.scheduler is None else None,
-        objectives=aims.names,
-        bounds=tuple(bound.metric for bound in aims.bounds),
-        allows=allows,
+        n_candidates=n_candidates,
     )
     default = HypervolumeSampler() if aims.objectives else GPSampler()
-    sampler = default if search.sampler is None else search.sampler
-    problem, sampler = with_knowledge(problem, sampler, earlier, search.prior)
-    sampler = for_aims(sampler, problem)
-    scheduler = FullFidelity(search.n_iter) if search.scheduler is None else search.scheduler
+    known = with_knowledge(problem, search.sampler or default, earlier, search.prior)
+    problem, sampler = aimed(*known, aims, allows)
+    scheduler = search.scheduler or FullFidelity(search.n_iter)
     check_ranks(scheduler, aims)
-    brackets = planned(scheduler, problem)
     units = WholeResource() if search.max_resources is None else Units()
-    plan = SearchPlan.of(brackets, units, 1, refit=False, select="top")
-    if plan.is_endless and (search.timeout, search.target, search.callback) == (None, None, None):
+    plan = SearchPlan.of(planned(scheduler, problem), units, 1, refit=False, select="top")
+    target = None if search.target is None else -search.target  # scores are minus the loss
+    stops, time = Stops(target, callback=search.callback), TimeLimit(search.timeout)
+    if plan.is_endless and search.timeout is None and not stops.are_any:
         raise ValueError(
             f"n_iter={search.n_iter} and scheduler={search.scheduler} would never end: pass a "
             "count of candidates, timeout=, target= or callback=."
         )
     context = FunctionContext.of(search.func, units, aims, problem.seed, plan.n_candidates)
-    folds = Folds(context.splits)
-    time = TimeLimit(search.timeout)
     limits = Limits(search.candidate_timeout, retries=MAX_RETRIES)
     workers = Workers(search.n_jobs, limits=limits, batch_size=search.batch_size)
     return Setup(
-        context, problem, sampler, scheduler, plan, {}, "score", folds, earlier, time,
-        workers=workers,
+        context, problem, sampler, scheduler, plan, {}, "score", Folds(context.splits), call,
+        earlier, time, stops, workers,
     )  # fmt: skip
 
 
 # ---- after
 
 
-def _result(run: Any) -> OptimizeResult:
+def _result(run: Run) -> OptimizeResult:
     """The best of all results, or the last error if there is none."""
     trials, aims = run.study.history.trials, run.context.aims
     results = [(r, result, trial) for trial in trials for r, result in trial.results.items()]
+    ok = [each for each in results if not math.isnan(each[1].score)]
     failed = [result for _, result, _ in results if math.isnan(result.score)]
-    if len(failed) == len(results):
+    if not ok:
         _raise_that_all_failed(run, failed)
     if failed:
         warn(
@@ -393,35 +374,41 @@ def _result(run: Any) -> OptimizeResult:
             UserWarning,
             stacklevel=5,  # behind the wrappers of `minimize`
         )
-    top = max(r for r, result, _ in results if not math.isnan(result.score))
-    at_top = [(result, trial) for r, result, trial in results if r == top]
-    at_top = [(result, trial) for result, trial in at_top if not math.isnan(result.score)]
+    top = max(r for r, _, _ in ok)
+    at_top = [(result, trial) for r, result, trial in ok if r == top]
     warn_if_none_keeps_bounds([result for result, _ in at_top])
     best, trial = max(at_top, key=lambda each: (-each[0].violation, each[0].score))
     found = OptimizeResult(nfev=len(results), nit=len(trials), history=run.study.history)
+    found.fun = -best.score
     if aims.objectives:
         rows = [ResultRow(each.params, [], [], each.id, each.bracket, 0, top) for each in trials]
         reached = [each.results.get(top, NO_RESULT) for each in trials]
         found.pareto = front = ParetoFront.of(aims, rows, reached, any_rung_wins=False)
         trial = trials[front.knee()] if len(front) else trial
         best = trial.results[top]
-        values = (aims.signs * best.objectives).tolist()
-    found.x = dict(trial.params)
-    found.fun = dict(zip(aims.names, values, strict=True)) if aims.objectives else -best.score
-    found.success = best.violation == 0
-    found.message = run.message or "All candidates were evaluated."
-    if not found.success:
-        found.message += " No candidate keeps all bounds."
+        found.fun = dict(zip(aims.names, (aims.signs * best.objectives).tolist(), strict=True))
+    found.x, found.success = dict(trial.params), best.violation == 0
+    found.message = _why_it_ended(run) + " No candidate keeps all bounds." * (not found.success)
     return found
 
 
-def _raise_that_all_failed(run: Any, failed: list[Result]) -> None:
+def _why_it_ended(run: Run) -> str:
+    """Say what ended a search."""
+    if run.heard_stop:
+        return "The callback stopped the search."
+    if run.done:
+        return "The target was reached."
+    return "Time is up." if run.is_up else "All candidates were evaluated."
+
+
+def _raise_that_all_failed(run: Run, failed: list[Result]) -> None:
     """Raise RuntimeError with the last error: its cause, or its text if a worker had it."""
-    last = f", the last with {failed[-1].error.rstrip('.')}" if failed else ""
-    error = RuntimeError(
-        f"All {len(failed)} evaluations failed{last}. func gets a dict of params, as "
-        "params['x'], and returns a number."
+    text = (
+        f"All {len(failed)} evaluations failed, the last with {failed[-1].error.rstrip('.')}. "
+        "func gets a dict of params, as params['x'], and returns a number."
     )
-    if run.context.error is None and run.traceback is not None:
-        error.add_note(run.traceback)
-    raise error from run.context.error
+    error, context = RuntimeError(text), cast(FunctionContext, run.context)
+    texts = [out.fit_error for out in run.findings.outputs.all_new() if out.fit_error]
+    if context.error is None and texts:
+        error.add_note(texts[-1])
+    raise error from context.error

@@ -15,9 +15,9 @@ from sklearn.model_selection import ParameterGrid, ParameterSampler
 from sksearch._utils._typing import Estimator, Folding, Scoring, Seed
 from sksearch.base import Sampler, Scheduler
 from sksearch.estimators._model_choice import alone_if_not_named
+from sksearch.fitting.run._findings import Findings
 from sksearch.fitting.run._objectives import make_allows
 from sksearch.fitting.run._results import ResultRow
-from sksearch.fitting.run._run import Run
 from sksearch.fitting.run._setup import Setup
 from sksearch.samplers import ListedSampler
 from sksearch.schedulers import FullFidelity
@@ -421,5 +421,5 @@ class RandomizedSearchCV(RandomSearchCV):
             warnings.simplefilter("ignore")
             deque(ParameterSampler(self.param_distributions, self.n_iter, random_state=rng), 0)
 
-    def _rows(self, run: Run) -> list[ResultRow]:
-        return run.rows()  # of which none stands for two draws
+    def _rows(self, findings: Findings) -> list[ResultRow]:
+        return findings.rows()  # of which none stands for two draws

@@ -4,17 +4,18 @@ import bisect
 import itertools
 import math
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._beyond import Beyond
 from ._conditions import Subspace
 from ._dimensions import Dimension, unhashable_choices
+from ._outcome import Outcome
 from ._parsing import UNION_NAME, list_candidates, parse, share_coordinates
-from ._values import hashable_key, randbelow, same, stable_repr
+from ._values import hashable_key, place as place_of, randbelow, same, stable_repr
 
 # Up to this size unseen candidates are enumerated, so that the draw is exactly uniform.
 MAX_ENUMERATED = 100_000
@@ -23,7 +24,7 @@ N_TRIES_ALLOWED = 10_000
 MIN_CONTINUOUS = 16  # count of integers from which on they are as good as continuous
 
 
-class Space(Beyond):
+class Space:
     """The candidates that a search may try, and their coordinates in the unit cube.
 
     Each parameter is one coordinate, on which its distribution is uniform: a real value x is at
@@ -183,6 +184,30 @@ class Space(Beyond):
             self.check(params, "the candidate")
             which = next(i for i, s in enumerate(self._subspaces) if s.violation(params) is None)
         return self._place(which, params, lambda dimension, value: dimension.to_unit(value))
+
+    def place(self, params: dict[str, Any]) -> np.ndarray:
+        """Return coordinates of params that may lie outside of the space.
+
+        Parameters
+        ----------
+        params : dict
+            A candidate, or what `baseline` returned.
+
+        Returns
+        -------
+        ndarray of shape (n_dims,)
+            As `to_unit` returns them. A number beyond a range is at its end, None, which mostly
+            stands for no limit, at the upper end, and what has no place at all in the middle.
+        """
+        if self.contains(params):
+            return self.to_unit(params)
+        which = self._owner(params) or 0
+        subspace = self._subspaces[which]
+        u = self._place(which, params, place_of)
+        for name, j in subspace.coordinates.items():
+            if name not in params and name not in subspace.conditions:
+                u[j] = 0.5  # a library may not tell what it is
+        return u
 
     def _place(self, which: int, params: dict[str, Any], at: Callable) -> np.ndarray:
         """Coordinates of params of one of the dicts."""
@@ -402,6 +427,14 @@ class Space(Beyond):
         reasons = "; ".join(f"for dict {i} it {reason}" for i, reason in enumerate(violations))
         raise ValueError(f"{where} fits none of the {len(violations)} dicts: {reasons}.")
 
+    def contains(self, params: dict[str, Any]) -> bool:
+        """Return whether params are a candidate."""
+        try:
+            self.check(params)
+        except (TypeError, ValueError):
+            return False
+        return True
+
     def check_guesses(
         self, initial_params: Mapping[str, Any] | Iterable[Mapping[str, Any]] | None
     ) -> tuple[dict[str, Any], ...]:
@@ -433,6 +466,97 @@ class Space(Beyond):
             unique.setdefault(self.key(guess), guess)
         return tuple(unique.values())
 
+    def changeable(self, params: dict[str, Any]) -> dict[str, Dimension]:
+        """Return what may change of a candidate and leave it one: no condition depends on it.
+
+        Parameters
+        ----------
+        params : dict
+            A candidate, or what `baseline` returned.
+
+        Returns
+        -------
+        dimensions : dict of str to Dimension
+            Dimensions of two values or more, by the name of the parameter.
+        """
+        if self._candidate_list:
+            return {}
+        free = self._subspaces[self._owner(params) or 0].free
+        return {name: free[name] for name in params if name in free}
+
+    @property
+    def changeable_names(self) -> list[str]:
+        """Names of what may change of some candidate, see `changeable`, list of str."""
+        if self._candidate_list:
+            return []
+        return sorted(set().union(*(subspace.free for subspace in self._subspaces)))
+
+    def baseline(
+        self, values: Mapping[str, Any], inside: bool = False, kept: Collection[str] = ()
+    ) -> dict[str, Any] | None:
+        """Return the candidate that stands for the estimator's own values.
+
+        Parameters
+        ----------
+        values : mapping of str to object
+            Values by name, as ``get_params`` returns them.
+        inside : bool, default=False
+            Whether it must be a candidate of the space.
+        kept : collection of str, default=()
+            Names whose values decide which dicts of a union it may be of.
+
+        Returns
+        -------
+        params : dict or None
+            Those of the active parameters that have a value, and of those that the space leaves
+            no choice the space's. Unless `inside`, it may lie outside of the ranges. None where
+            there is none, as in a list of candidates of which it is none.
+        """
+        free = not self._candidate_list
+        allowed = [each for each in self._subspaces if each.admits(values, kept)]
+        if not allowed:
+            return None
+        outcomes = dict(zip(map(id, self._subspaces), self._outcomes, strict=True))
+        found = [subspace.baseline(values, free) for subspace in allowed]
+        parts = [(p, s, outcomes[id(s)]) for p, s in zip(found, allowed, strict=True)]
+        candidates = [
+            params
+            for params, subspace, outcome in parts
+            if subspace.violation(params) is None and not (inside and _ends(outcome, values))
+        ]
+        must_be_inside = inside or self._candidate_list
+        return next(iter(candidates), None if must_be_inside else found[0])
+
+    def outcome(self, params: dict[str, Any]) -> tuple[str, Outcome] | None:
+        """Return the count that training finds for a candidate.
+
+        Parameters
+        ----------
+        params : dict
+            A candidate.
+
+        Returns
+        -------
+        outcome : tuple (str, Outcome) or None
+            Name of the parameter and its largest value; None if there is none.
+        """
+        if len(self._outcomes) == 1 or not any(self._outcomes):
+            return self._outcomes[0]
+        owner = self._owner(params)
+        return None if owner is None else self._outcomes[owner]
+
+    @property
+    def outcomes(self) -> list[str]:
+        """Names of the counts that training finds, list of str."""
+        return sorted({found[0] for found in self._outcomes if found})
+
+    def _owner(self, params: dict[str, Any]) -> int | None:
+        """Number of the dict of a union that params are of, even if they are beyond its ranges."""
+        subspaces = list(enumerate(self._subspaces))
+        fitting = (i for i, each in subspaces if each.violation(params) is None)
+        others = (i for i, each in subspaces if each.has(params))
+        return next(fitting, next(others, None))
+
     def _number(self, params: dict[str, Any]) -> Any:
         """Find the number of a candidate of a list, None if it is none of them."""
         listed: Any = self._candidate_list
@@ -455,3 +579,12 @@ class Space(Beyond):
             index = self._unhashable[name].index(value)
             key = None if index is None else ("choice", index)
         return ("repr", stable_repr(value)) if key is None else key
+
+
+def _ends(outcome: tuple[str, Outcome] | None, values: Mapping[str, Any]) -> bool:
+    """Whether an outcome ends before the count that `values` have."""
+    if outcome is None:
+        return False
+    name, found = outcome
+    count = values.get(name)
+    return not isinstance(count, Integral) or int(count) > found.high

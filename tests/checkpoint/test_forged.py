@@ -19,7 +19,7 @@ from sksearch.checkpoint._checkpoint import read_journal
 from sksearch.checkpoint._folder import write_spool
 from sksearch.checkpoint._lines import decode, encode
 from sksearch.checkpoint._signature import sign
-from sksearch.fitting.run import _run
+from sksearch.fitting.run import _findings
 from tests.checkpoint.test_resume import EPOCHS, files, fit_and_stop, make, outcome
 from tests.interrupted import Noisy, Trouble, X, Y
 
@@ -168,7 +168,7 @@ def test_what_has_no_result_is_not_recorded(tmp_path, monkeypatch):
         raise RuntimeError("no result")
 
     with monkeypatch.context() as patch:
-        patch.setattr(_run, "job_result", fail)
+        patch.setattr(_findings, "job_result", fail)
         with pytest.raises(RuntimeError, match="no result"):
             make("random", tmp_path).fit(X, Y)
     assert [event["k"] for event in read_journal(tmp_path)[1]] == ["ask", "stop"]

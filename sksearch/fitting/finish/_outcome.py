@@ -14,6 +14,7 @@ from sksearch.fitting.finish._members import Members, rows_like, with_probabilit
 from sksearch.fitting.finish._refit import LastTraining
 from sksearch.fitting.run._ancestry import schedule_of
 from sksearch.fitting.run._curves import luck_of_counts, scores_at
+from sksearch.fitting.run._findings import Findings
 from sksearch.fitting.run._results import (
     ResultRow,
     name_error_scores,
@@ -22,7 +23,6 @@ from sksearch.fitting.run._results import (
     warn_if_none_keeps_bounds,
 )
 from sksearch.fitting.run._row_scores import RowScores
-from sksearch.fitting.run._run import Run
 from sksearch.fitting.run._tasks import Output
 from sksearch.fitting.run._top_trials import N_AVERAGED
 from sksearch.history import History, Result
@@ -34,19 +34,19 @@ class Found:
 
     Parameters
     ----------
-    run : Run
-        That has ended.
+    findings : Findings
+        Of a run that has ended.
     rows : list of ResultRow
         Those of ``cv_results_``.
     """
 
-    run: Run
+    findings: Findings
     rows: list[ResultRow]
 
     @property
     def history(self) -> History:
         """What has happened."""
-        return self.run.study.history
+        return self.findings.history
 
     @cached_property
     def results(self) -> list[Result]:
@@ -65,7 +65,7 @@ class Found:
 
     def check(self) -> None:
         """Raise ValueError if all has failed; warn of failures, and where no bound is kept."""
-        self.run.check_failures(self.outputs)
+        self.findings.check_failures(self.outputs)
         warn_if_none_keeps_bounds(self.results)
 
     def name_scores(self) -> None:
@@ -74,20 +74,20 @@ class Found:
 
     def row_scores(self) -> RowScores | None:
         """Return what blocks of test rows contribute to the scores."""
-        return RowScores.of(self.rows, self.run.context)
+        return RowScores.of(self.rows, self.findings.context)
 
     def outcome_luck(self) -> float:
         """Return by how much scores are too good as they chose what training finds."""
         curves = [[output.curve or [] for output in row.outputs] for row in self.rows]
-        return luck_of_counts([each for each in curves if all(each)], self.run.context.metric)
+        return luck_of_counts([each for each in curves if all(each)], self.findings.context.metric)
 
     def untuned_scores(self) -> list[float] | None:
         """Return the scores of the untuned estimator, by fold, at its own count of iterations.
 
         None where it was not evaluated, finds no count in training, or did not come to its own.
         """
-        context, trials = self.run.context, self.history.trials
-        outcome = self.run.setup.problem.space.outcome(trials[0].params)
+        context, trials = self.findings.context, self.history.trials
+        outcome = self.findings.setup.problem.space.outcome(trials[0].params)
         curves = [out.curve or [] for row in self.rows if row.trial_id == 0 for out in row.outputs]
         if not self.history.problem.has_baseline or not outcome or not all([curves, *curves]):
             return None
@@ -95,12 +95,12 @@ class Found:
 
     def table(self) -> dict[str, Any]:
         """Return ``cv_results_``."""
-        return table_of(self.run.setup, self.history, self.rows)
+        return table_of(self.findings.setup, self.history, self.rows)
 
     def front(self) -> ParetoFront:
         """Return the front of several objectives."""
-        wins = self.run.plan.any_rung_wins
-        return ParetoFront.of(self.run.context.aims, self.rows, self.results, wins)
+        wins = self.findings.plan.any_rung_wins
+        return ParetoFront.of(self.findings.context.aims, self.rows, self.results, wins)
 
     def schedule(self, index: int) -> list[dict[str, Any]]:
         """Return which params held from which count of units on, for the candidate of a row."""
@@ -110,7 +110,9 @@ class Found:
     def last_training(self, index: int) -> LastTraining:
         """Return how the candidate of a row is trained on all rows of the data."""
         row = self.rows[index]
-        outcome = self.run.setup.problem.space.outcome(self.history.trials[row.trial_id].params)
+        outcome = self.findings.setup.problem.space.outcome(
+            self.history.trials[row.trial_id].params
+        )
         outputs = [replace(out, curve=None, rows=None, predictions=None) for out in row.outputs]
         light = replace(row, outputs=outputs, new_outputs=[])
         return LastTraining(light, outcome[0] if outcome else None, self.schedule(index))
@@ -136,16 +138,16 @@ class Found:
         model : estimator object
             The average; `winner` where others bring nothing.
         """
-        winner = with_probabilities(self.run.context, self.rows[index], winner)
+        winner = with_probabilities(self.findings.context, self.rows[index], winner)
         alone = Ensemble({index: 1.0}, [self.rows[index].params], None, None)
         names = rows_like(self.rows, index, ranks, self.results)[:N_AVERAGED]
         if len(names) == 1:
             return alone, winner
         rows = {i: self.rows[i] for i in names}
         trainings = {i: self.last_training(i) for i in names}
-        foretell = self.run.incumbent.seconds_to_refit
+        foretell = self.findings.incumbent.seconds_to_refit
         seconds = [foretell(row.trial_id, row.n_resources) for row in rows.values()]
-        average, model = Members(self.run.setup, rows, trainings, seconds).average(winner)
+        average, model = Members(self.findings.setup, rows, trainings, seconds).average(winner)
         if average is None:
             return alone, winner
         params = [self.rows[i].params for i in average.weights]

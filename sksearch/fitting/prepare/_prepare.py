@@ -48,6 +48,7 @@ from sksearch.fitting.prepare._scoring import check_scoring, doubt_of_task, warn
 from sksearch.fitting.prepare._split import make_folds
 from sksearch.fitting.prepare._target_checks import warn_of_ids, warn_of_target
 from sksearch.fitting.run._early_abort import fails_everywhere
+from sksearch.fitting.run._evaluation import evaluate
 from sksearch.fitting.run._folds import Folds
 from sksearch.fitting.run._objectives import Aims
 from sksearch.fitting.run._plan import SearchPlan
@@ -113,7 +114,7 @@ def prepare(
     _check_doubt(search, options, context, aim.problem)
     return Setup(
         with_kept_rows(options, context), aim.problem, aim.sampler, aim.scheduler, plan,
-        data.params, aim.metric, folds=data.folds, earlier=aim.earlier,
+        data.params, aim.metric, data.folds, evaluate, aim.earlier,
         time=TimeLimit(options.timeout, options.overtime),
         stops=options.stops, workers=options.workers, ensemble=options.ensemble,
         rule=options.goal.refit if callable(options.goal.refit) else None,

@@ -2,14 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
+from sksearch._utils._numerics import one_blas_thread
 from sksearch._utils._time_limit import TimeLimit
-from sksearch.base import Sampler, Scheduler
+from sksearch.base import Job, Sampler, Scheduler
 from sksearch.executors._limits import Workers
 from sksearch.fitting.run._folds import Folds
 from sksearch.fitting.run._plan import SearchPlan
-from sksearch.fitting.run._tasks import Context
-from sksearch.history import Problem
+from sksearch.fitting.run._tasks import Context, Output
+from sksearch.history import History, Problem
 from sksearch.samplers import EarlierTask
 from sksearch.study import Study
 
@@ -21,11 +23,12 @@ class Stops:
     target_score: float | None = None
     patience: int | None = None
     stop: str | None = None
+    callback: Callable[[History], Any] | None = None  # ends it by returning True
 
     @property
     def are_any(self) -> bool:
         """Whether there is such an end."""
-        return (self.target_score, self.patience, self.stop) != (None, None, None)
+        return self != Stops()
 
 
 @dataclass
@@ -40,6 +43,7 @@ class Setup:
     params: dict  # what the user passed to ``fit``
     refit_metric: str  # the metric that counts
     folds: Folds
+    evaluate: Callable[..., Output]  # of the context, a task and its environment
     earlier: tuple[EarlierTask, ...] = ()
     time: TimeLimit = field(default_factory=TimeLimit)
     stops: Stops = Stops()
@@ -53,6 +57,11 @@ class Setup:
         self.context.changing = self.problem.changing
 
     @property
+    def aborts(self) -> bool:
+        """Whether it ends where all fail alike; calls of a function fail as they please."""
+        return not (self.is_namesake or self.context.is_function)
+
+    @property
     def learns(self) -> bool:
         """Whether what is asked next depends on results."""
         scheduler = self.scheduler
@@ -60,4 +69,14 @@ class Setup:
 
     def study(self) -> Study:
         """Begin a study of the problem."""
-        return Study(self.problem, self.sampler, self.scheduler)
+        kind = OneThreadStudy if self.context.is_function and self.learns else Study
+        return kind(self.problem, self.sampler, self.scheduler)
+
+
+class OneThreadStudy(Study):
+    """Asks models with one BLAS thread, as where there are workers: so the bits are the same."""
+
+    def ask(self) -> Job | None:
+        """Return the next job."""
+        with one_blas_thread():
+            return super().ask()

@@ -56,6 +56,11 @@ class Context:
     calibrates: frozenset[str] = frozenset()
     doubt: str = ""  # why no candidate is likely to be fitted to the data, if something says so
 
+    @property
+    def is_function(self) -> bool:
+        """Whether a plain function is called, and no estimator trained."""
+        return self.estimator is None
+
     def folds(self, amount: int, spent: int) -> range:
         """Return the indices of the folds that a job from `spent` to `amount` evaluates."""
         return self.resource.folds(len(self.splits), amount, spent)

@@ -1,0 +1,240 @@
+"""The results of a run: who leads, whether to go on, and what to warn of or to raise."""
+
+import math
+from collections import Counter
+
+from sksearch._utils._compat import warn_or_raise_about_fit_failures
+from sksearch._utils._terminal import warn
+from sksearch._utils._time_limit import N_MEMBERS
+from sksearch.base import Job
+from sksearch.fitting.run._convergence import Convergence
+from sksearch.fitting.run._early_abort import N_ALIKE, AbortRule, explained
+from sksearch.fitting.run._incumbent import Incumbent, unfinished_first
+from sksearch.fitting.run._results import Outputs, ResultRow, job_result, table_of, try_rule
+from sksearch.fitting.run._scores import (
+    N_INVALID,
+    N_WITHOUT_SCORE,
+    InvalidScoreError,
+    check_scorer,
+)
+from sksearch.fitting.run._setup import Setup
+from sksearch.fitting.run._tasks import Output
+from sksearch.fitting.run._top_trials import N_AVERAGED, TopTrials
+from sksearch.history import History, Result
+from sksearch.progress._progress import Watch
+
+PART = 0.1  # of the time, after which the speed is known well enough
+
+
+class Findings:
+    """What a run has found; `Run` enters each job, and asks whether the search ends.
+
+    Parameters
+    ----------
+    setup : Setup
+        Of the search.
+    history : History
+        Grows while it runs.
+    watch : Watch
+        Counts what was spent.
+
+    Attributes
+    ----------
+    outputs : Outputs
+        Outputs of trainings.
+    incumbent : Incumbent
+        The best candidate so far.
+    """
+
+    def __init__(self, setup: Setup, history: History, watch: Watch) -> None:
+        self.setup, self.context, self.plan = setup, setup.context, setup.plan
+        self.history, self._watch = history, watch
+        self.outputs = Outputs()
+        self.incumbent = Incumbent(setup, history, self.outputs)
+        self._best = TopTrials(N_AVERAGED if setup.ensemble else 0)
+        may_train = not setup.workers.are_needed
+        self._abort_rule = AbortRule(
+            setup.context, setup.problem, may_train, setup.plan.is_endless
+        )
+        converges = setup.stops.stop == "converged"
+        self._convergence = Convergence(setup.plan.top) if converges else None
+        self._rule, self._n_finite = setup.rule, 0
+        rungs = [rung for rung in setup.plan.rungs if rung.bracket == 0]
+        self._units = sum(rung.resources for rung in rungs)
+        # Where candidates are dropped on the way, nobody knows what it will cost.
+        self._time_is_known = len(rungs) < 2 or setup.plan.is_most
+
+    def rows(self) -> list[ResultRow]:
+        """Make the rows of ``cv_results_``, by bracket, rung and trial."""
+        args = self.context.resource.params, self.setup.problem.space.outcome, self.plan.by_folds
+        return self.outputs.rows(self.history.trials, *args)
+
+    def may_be_averaged(self, job: Job) -> bool:
+        """Whether a candidate may be averaged with others as it is after a job."""
+        return self._best.size > 0 and (self._may_win(job) or self.plan.by_folds)
+
+    # ---- while it runs
+
+    def enter(self, job: Job, first: int, outputs: list[Output]) -> Result:
+        """Keep the outputs of a job, from its `first` fold on, and make its result."""
+        kept = self.outputs.reached.get((job.trial_id, job.spent), [])[:first]
+        metric = self.context.metric
+        self.outputs.add(job.trial_id, job.resource, kept, outputs, metric)
+        reached = self.outputs.reached[job.trial_id, job.resource]
+        return job_result(reached, outputs, metric, self.context.aims)
+
+    def see(self, job: Job, retired: list[int], is_news: bool) -> bool:
+        """Look at a result that the history knows; True if the search ends by it.
+
+        `retired` are the trials that the scheduler will never bring further.
+        """
+        result = self.history.trials[job.trial_id].results[job.resource]
+        score, stops = result.feasible_score, self.setup.stops
+        self._forget_predictions(job, retired, score)
+        self._warn_of_time()
+        if self.setup.aborts:
+            folds = self.context.folds(job.resource, job.spent)
+            self._abort_rule.see(job, folds, self.outputs.new[job.trial_id, job.resource])
+        if is_news:
+            self.check_hope()
+        n_jobs = len(self.outputs.new)
+        if n_jobs in (N_INVALID, N_WITHOUT_SCORE) and not self.context.is_function:
+            check_scorer(self.outputs.all_new(), n_jobs)
+        ends = False
+        if self._may_win(job):
+            self.incumbent.compare(job, score)
+            ends = self.incumbent.n_without_improvement >= (stops.patience or math.inf)
+            if self._convergence is not None and not ends:
+                ends = self._convergence.reached(self.history)
+            ends |= stops.target_score is not None and score >= stops.target_score
+        elif (first := unfinished_first(self.history, self.plan.top)) and first.id == job.trial_id:
+            self.incumbent.expect(job)
+        self._keep_time_for_members()
+        self._n_finite += math.isfinite(result.score)
+        if self._rule is not None and math.isfinite(result.score):
+            # A function that will choose the winner is asked once it can be, not at the end.
+            rule, self._rule = self._rule, None
+            try_rule(rule, table_of(self.setup, self.history, self.rows()))
+        return ends
+
+    def _may_win(self, job: Job) -> bool:
+        """Whether a candidate may win as it is after a job."""
+        return self.plan.any_rung_wins or job.resource == self.plan.top
+
+    def _forget_predictions(self, job: Job, retired: list[int], score: float) -> None:
+        """Drop predictions but those of the best."""
+        if self._best.size == 0:
+            return
+        gone, trials = set(retired), self.history.trials
+        if self._may_win(job):
+            gone.update(self._best.enter(trials[job.trial_id], job.resource, score))
+        for trial_id in gone:
+            if trial_id not in self._best:
+                self.outputs.forget_predictions(trials[trial_id])
+
+    def _keep_time_for_members(self) -> None:
+        """Keep the time for training others that are averaged with the best one."""
+        if self.setup.ensemble > 1 and self._best:
+            places = self._best.places()[: 1 + N_MEMBERS]
+            seconds = [self.incumbent.seconds_to_refit(*place) for place in places]
+            self.setup.time.for_members = self.setup.time.of_members(seconds)
+
+    def _warn_of_time(self) -> None:
+        """Warn once if the first bracket will hardly end in time, while there is time left."""
+        timeout = self.setup.time.timeout
+        if self._time_is_known or timeout is None:
+            return
+        elapsed = self.setup.time.elapsed()
+        if not PART * timeout <= elapsed < timeout:
+            return
+        self._time_is_known = True
+        seconds = elapsed * self._units / self._watch.progress().spent
+        if seconds > timeout:
+            warn(
+                f"The first bracket will take about {seconds:.0f} s at this speed, and "
+                f"timeout={timeout:g}: candidates are judged by less than the largest "
+                f"count of {self.plan.unit}. Pass a larger timeout, fewer candidates or a smaller "
+                "max_resources; or a search without brackets.",
+                UserWarning,
+                stacklevel=2,
+            )
+
+    # ---- what is raised
+
+    def check_hope(self) -> None:
+        """Raise ValueError if all has failed, and will."""
+        if self._abort_rule.is_lost:
+            outputs = self.outputs.all_new()
+            if all(output.fit_error is not None for output in outputs):
+                self.check_failures(outputs)
+            raise ValueError(explained(self.context, outputs, outputs[0].error))
+
+    def check_rung(self, job: Job) -> None:
+        """Raise ValueError if all fits of a rung that has ended have failed, and others would."""
+        if len(self.plan.rungs) < 2 or self.context.is_function:
+            return
+        # Of rows, or of small parameters, a larger size may be what is missing.
+        is_last = job.resource == self.plan.top or self.history.problem.continues
+        outputs = self.outputs.all_new()
+        if is_last and all(output.fit_error is not None for output in outputs):
+            # Nothing can be promoted, and what comes after is likely to fail in this way.
+            self.check_failures(outputs)
+
+    def check_end(self, is_up: bool) -> None:
+        """Raise TimeoutError or ValueError if nothing has a result; warn if time `is_up`."""
+        time, history = self.setup.time, self.history
+        seconds = time.left_to_stop()
+        if seconds is not None and seconds <= 0 and not history.has_results:
+            raise TimeoutError(
+                f"No candidate had its score within timeout={time.timeout:g} and "
+                f"overtime={time.overtime:g} seconds: pass more of either, or fewer rows."
+            )
+        if not history.trials:
+            raise ValueError(
+                "The scheduler has started no candidate: its next must return a Start for an "
+                "empty history."
+            )
+        first = unfinished_first(history, self.plan.top)
+        if is_up and first is not None:
+            is_untuned = first.id == 0 and history.problem.has_baseline
+            warn(
+                f"timeout={time.timeout:g} was up after {max(first.results)} of {self.plan.top} "
+                f"folds of the first candidate{', the untuned estimator' * is_untuned}: pass a "
+                "larger timeout, fewer folds or fewer rows.",
+                UserWarning,
+                stacklevel=2,
+            )
+
+    def check_failures(self, outputs: list[Output]) -> None:
+        """Warn about failed fits, or raise ValueError, with errors grouped, if all failed."""
+        check_scorer(outputs)
+        errors = [{"fit_error": output.fit_error} for output in outputs]
+        try:
+            warn_or_raise_about_fit_failures(errors, self.context.error_score)
+        except ValueError as error:
+            raise ValueError(explained(self.context, outputs, str(error))) from None
+        history = self.history
+        ids = {
+            t.id for t in history.trials if any(math.isfinite(r.score) for r in t.results.values())
+        }
+        if ids == {0} and history.problem.has_baseline and len(history.trials) > N_ALIKE:
+            warn(
+                "No candidate but the first, the untuned estimator, has a score: what comes back "
+                "is not tuned. See errors_, or report().",
+                UserWarning,
+                stacklevel=2,
+            )
+        if self._n_finite == 0:
+            common = _most_common_error(outputs)
+            text = f"No candidate has a finite score, so none is the best{common}: look at the "
+            text += "scorer, or pass error_score='raise'."
+            if not self.setup.is_namesake:
+                # Data of a wrong type stay a TypeError, which scikit-learn's refit would raise.
+                raise InvalidScoreError(text) if " (TypeError" in common else ValueError(text)
+            warn(text, UserWarning, stacklevel=2)
+
+
+def _most_common_error(outputs: list[Output]) -> str:
+    """The commonest error of scores, in brackets, "" if there is none."""
+    errors = Counter(output.error for output in outputs if output.error)
+    return f" ({errors.most_common(1)[0][0].rstrip('.')})" if errors else ""
