@@ -61,7 +61,7 @@ def errors(name, scoring=None, seconds=30):
 
 
 def test_errors_beside_flaml_are_those_of_the_record():
-    rows = rows_of(MEASUREMENTS, "**Beside FLAML**")
+    rows = rows_of(MEASUREMENTS, "**Compared with FLAML**")
     columns = [errors("all of them"), errors("averaged"), errors("FLAML")]
     assert len(rows) == 13
     for table, *shown in rows[1:]:
@@ -84,7 +84,7 @@ def test_errors_beside_flaml_after_a_minute_are_those_of_the_record():
 
 
 def test_errors_beside_autogluon_are_those_of_the_record():
-    rows = rows_of(MEASUREMENTS, "**Beside AutoGluon**")
+    rows = rows_of(MEASUREMENTS, "**Compared with AutoGluon**")
     names = ("all of them", "averaged", "AutoGluon")
     columns = [errors(name, seconds=seconds) for seconds in (30, 60) for name in names]
     assert len(rows) == 13
