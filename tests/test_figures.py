@@ -179,7 +179,7 @@ def kept(found, n):
     return [value for value, bound in found[:n] if bound <= 0]
 
 
-@pytest.mark.parametrize("after", ["\n# Measured bounds", "**fail**, nothing says"])
+@pytest.mark.parametrize("after", ["\n# Measured bounds", "**fail**, their distance"])
 def test_regrets_under_bounds_are_those_of_the_record(after):
     """Of the methods that always have a candidate that keeps the bound."""
     records, problem, n_checked = lines_of("bounds.jsonl"), None, 0
