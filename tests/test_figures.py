@@ -208,7 +208,7 @@ def test_crashes_that_were_simulated_are_those_of_the_record():
     parts = {part["from"]: part for part in lines_of("simulation.jsonl")}.values()  # told last
     stories = sum(part["seeds"] for part in parts)
     crashes = sum(part["counts"]["crashes"] for part in parts)
-    assert f"{stories:,} stories" in MEASUREMENTS
+    assert f"{stories:,} searches" in MEASUREMENTS
     assert f"{crashes:,} crashes" in MEASUREMENTS
 
 
