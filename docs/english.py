@@ -1,7 +1,7 @@
 """Turns of phrase to avoid: ``python -m docs.english`` prints how often each occurs.
 
-Rates are per 1,000 words of README, user pages, other pages and docstrings. Code and literal names are not
-counted. With paths as arguments, such as ``docs/guide/spaces.md``, the sentences are printed.
+Rates are per 1,000 words of user pages, other pages and docstrings. Code and literal names are
+not counted. With paths as arguments, such as ``docs/guide/spaces.md``, the sentences are printed.
 """
 
 import ast
@@ -10,39 +10,60 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
-OTHERS = r"(skorch|pandas|scikit-learn|sktime|skrub|skforecast|PyTorch|joblib|MLflow|Optuna|imbalanced-learn)"
+OTHERS = r"(skorch|pandas|scikit-learn|sktime|skrub|PyTorch|joblib|MLflow|Optuna|imbalanced-learn)"
 THINGS = r"(?<!\byou )(?<!\bpeople )(?<!\bto )"  # before a verb of which only people are subjects
-#: Pattern by turn of phrase, the highest rate allowed, and the usual way to write it.
-#: A rate above 0 is the rate in Optuna's docstrings.
+
+
+class Tic(NamedTuple):
+    """A turn of phrase, its rate in Optuna's docstrings, and the usual way to write it."""
+
+    pattern: str
+    limit: float
+    instead: str
+
+
 TICS = {
-    "count of": (r"\bcounts? of\b", 0, "number of"),
-    "what": (r"\bwhat\b(?!.*\?)", 0.02, "a noun: the result, the reason"),
-    "that is": (r"\b(that|which) (have|has|are|is|were|was)\b", 1.6, "a participle or a compound"),
-    "where": (r"\bwhere\b(?!.*\?)", 0.7, "if, when"),
-    "it says": (rf"{THINGS}\b(says?|said|tells?|told|knows?|wants?)\b", 0.5, "shows, explains"),
-    "params": (r"\bparams\b", 1.2, "parameters, values"),
-    "is no": (r"\b(is|are|be) (no|none of)\b(?! longer)", 0.1, "is not a"),
-    "there is none": (r"\bthere (is|are) none\b|\bNone where\b|\bnobody knows\b", 0, "otherwise None"),
-    "trainings": (r"\ba training\b(?! (fold|set|loss|row|score|part|time))|\btrainings\b", 0, "fit, fits"),
-    "nets of skorch": (rf"\b\w+s? of {OTHERS}\b(?! ?[\d.]*'s)", 0.1, "skorch nets"),
-    "goes on": (r"\b(go|goes|going|went) on\b", 0, "continues, resumes"),
-    "the page has": (r"\bpages? (has|have)\b", 0.1, "lists, contains"),
-    "too": (r", too\b|\balso (if|when|while)\b", 0, "also, before the verb; even if"),
-    "beside": (r"\bbeside\b", 0, "next to, compared with"),
-    "as it is": (r"(?<!soon )(?<!long )\bas (it is|they are)\b|\bto the bit\b|\bof your own\b", 0.1, "untuned, custom"),
-    "who": (r"\b(who|whose|whoever|nobody|somebody)\b", 0.6, "which, no candidate, unknown"),
-    "that of": (r"\b(that|those) of\b(?! these)", 0.07, "repeat the noun"),
-    "Of ...": (r"^(Of|By(?! default)|Without|Beyond)\b", 0.2, "begin with the subject"),
-    "so many": (r"\b[sa]o? many\b|\bthe more,", 0.1, "a number, increases with"),
-    "foretell": (
+    "count of": Tic(r"\bcounts? of\b", 0, "number of"),
+    "what": Tic(r"\bwhat\b(?!.*\?)", 0.02, "a noun: the result, the reason"),
+    "that is": Tic(
+        r"\b(that|which) (have|has|are|is|were|was)\b", 1.6, "a participle or a compound"
+    ),
+    "where": Tic(r"\bwhere\b(?!.*\?)", 0.7, "if, when"),
+    "it says": Tic(rf"{THINGS}\b(says?|said|tells?|told|knows?|wants?)\b", 0.5, "shows, explains"),
+    "params": Tic(r"\bparams\b", 1.2, "parameters, values"),
+    "is no": Tic(r"\b(is|are|be) (no|none of)\b(?! longer)", 0.1, "is not a"),
+    "there is none": Tic(
+        r"\bthere (is|are) none\b|\bNone where\b|\bnobody knows\b", 0, "otherwise None"
+    ),
+    "trainings": Tic(
+        r"\ba training\b(?! (fold|set|loss|row|score|part|time))|\btrainings\b", 0, "fit, fits"
+    ),
+    "nets of skorch": Tic(rf"\b\w+s? of {OTHERS}\b(?! ?[\d.]*'s)", 0.1, "skorch nets"),
+    "goes on": Tic(r"\b(go|goes|going|went) on\b", 0, "continues, resumes"),
+    "the page has": Tic(r"\bpages? (has|have)\b", 0.1, "lists, contains"),
+    "too": Tic(r", too\b|\balso (if|when|while)\b", 0, "also, before the verb; even if"),
+    "beside": Tic(r"\bbeside\b", 0, "next to, compared with"),
+    "as it is": Tic(
+        r"(?<!soon )(?<!long )\bas (it is|they are)\b|\bto the bit\b|\bof your own\b",
+        0.1,
+        "untuned, custom",
+    ),
+    "who": Tic(r"\b(who|whose|whoever|nobody|somebody)\b", 0.6, "which, no candidate, unknown"),
+    "that of": Tic(r"\b(that|those) of\b(?! these)", 0.07, "repeat the noun"),
+    "Of ...": Tic(r"^(Of|By(?! default)|Without|Beyond)\b", 0.2, "begin with the subject"),
+    "so many": Tic(r"\b(so|as) many\b|\bthe more,", 0.1, "a number, increases with"),
+    "foretell": Tic(
         r"\bforet(ell|old)\w*|\bseldom\b|\bdear(er)?\b|\bbeforehand\b|\banew\b|\blearnt\b",
         0,
         "predict, rarely, expensive, in advance, again, learned",
     ),
-    "else": (r"(?<!thing )\belse\b(?!')|\band so on\b", 0, "otherwise; name them"),
-}  # fmt: skip
+    "else": Tic(r"(?<!thing )\belse\b(?!')|\band so on\b", 0, "otherwise; name them"),
+}
+#: Highest sum of the rates in texts not yet rewritten; lower it as they improve.
+CEILINGS = {"other pages": 37.0, "docstrings": 41.5}
 USER_PAGES = [
     *("README.md", "docs/index.md", "docs/tutorial.md", "docs/migration.md", "docs/glossary.md"),
     *("docs/guide/*.md", "docs/howto/*.md"),
