@@ -81,9 +81,17 @@ def setup(app):
     """Write the API page before Sphinx looks for pages, fill the table, link public names."""
     (Path(app.srcdir) / "api.md").write_text(api_page(), encoding="utf-8")
     app.connect("source-read", _fill)
+    app.connect("env-updated", _hide_records)
     app.add_transform(LinkNames)
 
 
 def _fill(app, name, source):
     # A doctest needs an empty line at its end, a page does not.
     source[0] = fill_table(source[0]).replace("\n\n```\n", "\n```\n")
+
+
+def _hide_records(app, env):
+    """Keep the records out of the search box: they would bury the user guide."""
+    for name in env.found_docs:
+        if name.startswith("records/"):
+            env.metadata[name]["nosearch"] = True

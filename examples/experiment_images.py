@@ -18,7 +18,7 @@ method of its own, can share a GPU, and a last one prints the table of all.
 
 Images come from the data folder (see `sksearch.datasets.load`), else from scikit-learn's digits;
 ``--download folder`` gets them by torchvision instead. Tables are in
-docs/measurements/searches-on-images.md.
+docs/records/measurements/searches-on-images.md.
 """
 
 import argparse

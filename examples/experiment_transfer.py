@@ -19,7 +19,7 @@ Hyperband agree with the published ones, and TPE with twice the budget is behind
 functions. Under the whole one it has 42 trainings instead of 24 and is mostly ahead, and all means
 on Rastrigin-1 are lower. The hybrids are not told apart by 1,000 runs; and on our own curves of
 logistic regression one epoch misleads, so that hybrids which learn from it gain nothing. Figures
-are in docs/measurements/which-history-transfer.md.
+are in docs/records/measurements/which-history-transfer.md.
 
 .. [1] C. Matache, "Efficient design of machine learning hyperparameter optimizers", 2019.
 """

@@ -9,12 +9,13 @@ import pytest
 from tests.test_docs import HAS_TORCH, public_objects
 
 ROOT = Path(__file__).parents[1]
+RECORDS = ROOT / "docs" / "records"
 PUBLIC = {path.rpartition(".")[2]: obj for path, obj in public_objects()}
 ROWS = {
     cells[0].strip(): [re.findall("`([^`]+)`", cell) for cell in cells[-2:]]
     for cells in (
         line.strip("|").split("|")
-        for line in (ROOT / "docs" / "documents.md").read_text(encoding="utf-8").splitlines()
+        for line in (RECORDS / "documents.md").read_text(encoding="utf-8").splitlines()
         if re.match(r"\| [A-E]\d+ ", line)
     )
 }
@@ -52,7 +53,7 @@ def test_the_parts_of_each_document_are_in_order():
 
 
 def test_searches_that_are_judged_are_judged_once():
-    page = (ROOT / "docs" / "criteria.md").read_text(encoding="utf-8")
+    page = (RECORDS / "criteria.md").read_text(encoding="utf-8")
     for part in page.partition("\n## Verdicts\n")[::2]:
         judged = re.findall(r"^\| `(\w+SearchCV)` \|", part, flags=re.MULTILINE)
         assert len(judged) > 15

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 RECORDS = ROOT / "examples" / "benchmarks" / "records"
 PAGES = {
     page.stem: page.read_text(encoding="utf-8")
-    for page in sorted((ROOT / "docs" / "measurements").glob("*.md"))
+    for page in sorted((ROOT / "docs" / "records" / "measurements").glob("*.md"))
 }
 MEASUREMENTS = "\n".join(PAGES.values())
 
@@ -61,7 +61,7 @@ def errors(name, scoring=None, seconds=30):
 
 
 def test_errors_beside_flaml_are_those_of_the_record():
-    rows = rows_of(MEASUREMENTS, "**Beside FLAML**")
+    rows = rows_of(MEASUREMENTS, "**Compared with FLAML**")
     columns = [errors("all of them"), errors("averaged"), errors("FLAML")]
     assert len(rows) == 13
     for table, *shown in rows[1:]:
@@ -84,7 +84,7 @@ def test_errors_beside_flaml_after_a_minute_are_those_of_the_record():
 
 
 def test_errors_beside_autogluon_are_those_of_the_record():
-    rows = rows_of(MEASUREMENTS, "**Beside AutoGluon**")
+    rows = rows_of(MEASUREMENTS, "**Compared with AutoGluon**")
     names = ("all of them", "averaged", "AutoGluon")
     columns = [errors(name, seconds=seconds) for seconds in (30, 60) for name in names]
     assert len(rows) == 13
@@ -179,7 +179,7 @@ def kept(found, n):
     return [value for value, bound in found[:n] if bound <= 0]
 
 
-@pytest.mark.parametrize("after", ["\n# Measured bounds", "**fail**, nothing says"])
+@pytest.mark.parametrize("after", ["\n# Measured bounds", "**fail**, their distance"])
 def test_regrets_under_bounds_are_those_of_the_record(after):
     """Of the methods that always have a candidate that keeps the bound."""
     records, problem, n_checked = lines_of("bounds.jsonl"), None, 0
@@ -208,8 +208,21 @@ def test_crashes_that_were_simulated_are_those_of_the_record():
     parts = {part["from"]: part for part in lines_of("simulation.jsonl")}.values()  # told last
     stories = sum(part["seeds"] for part in parts)
     crashes = sum(part["counts"]["crashes"] for part in parts)
-    assert f"{stories:,} stories" in MEASUREMENTS
+    assert f"{stories:,} searches" in MEASUREMENTS
     assert f"{crashes:,} crashes" in MEASUREMENTS
+
+
+def test_the_picture_of_lists_is_that_of_the_record(monkeypatch):
+    monkeypatch.syspath_prepend(RECORDS.parent)
+    from _many_models_picture import ratios
+
+    of_30 = [
+        line
+        for line in lines_of("many_models.jsonl")
+        if (line.get("scoring"), line["seconds"]) == (None, 30)
+    ]
+    with Image.open(ROOT / "docs" / "images" / "many_models.png") as picture:
+        assert json.loads(picture.text["Description"]) == ratios(of_30)
 
 
 # ---- pages beside each other
@@ -226,7 +239,7 @@ def test_the_table_of_the_readme_is_that_of_the_measurements():
 
 
 def test_what_the_criteria_say_of_the_one_line_is_measured():
-    criteria = (ROOT / "docs" / "criteria.md").read_text(encoding="utf-8")
+    criteria = (ROOT / "docs" / "records" / "criteria.md").read_text(encoding="utf-8")
     (said,) = re.findall(
         r"on (\d+) pairs of table and model \(mean rank ([\d.]+), the next ([\d.]+)\)", criteria
     )
@@ -249,3 +262,24 @@ def test_ranks_and_their_picture_are_those_of_the_records(monkeypatch):
         assert shown == ranks[field]
     with Image.open(ROOT / "docs" / "images" / "tables.png") as picture:
         assert json.loads(picture.text["Description"]) == ranks
+
+
+BENCHMARKS = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8").split("\n## ")[1:]
+
+
+def numbers(text):
+    """Numbers of a text, with ".05" and "0.05" alike."""
+    return {found.lstrip("0") or "0" for found in re.findall(r"(?<![\w.])[\d,]*\.?\d+", text)}
+
+
+@pytest.mark.parametrize("claim", BENCHMARKS, ids=lambda claim: claim.partition("\n")[0])
+def test_every_number_of_a_benchmark_is_in_the_record_that_it_links(claim):
+    records = re.findall(r"\]\(records/measurements/([\w-]+)\.md\)", claim)
+    figures = re.sub(r"\]\(.*?\)|`[^`]*`", "", claim)
+    assert numbers(figures) - numbers(" ".join(PAGES[name] for name in records)) == set()
+
+
+def test_there_are_eight_benchmarks_with_command_and_conditions():
+    assert len(BENCHMARKS) == 8
+    for claim in BENCHMARKS:
+        assert all(f"\n- {part}" in claim for part in ("Condition", "Command", "Record"))

@@ -11,7 +11,7 @@ best of the list without any tuning, as the test rows tell.
 
     python examples/benchmarks/many_models.py [--tables adult ...] [--seconds 30] [--seeds 1]
         [--names "all of them" averaged FLAML AutoGluon] [--scoring neg_log_loss]
-        [--record FILE]
+        [--record FILE] [--picture FILE]
 
 The runs that the page of measurements shows are in ``records/many_models.jsonl``. With a record, a
 line of JSON for each run, it goes on where it was stopped.
@@ -27,6 +27,7 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+from _many_models_picture import draw
 from _tables_cases import DEVELOPMENT, TABLES, make_case
 from _tables_clock import REFERENCE_SECONDS, run_for, workload
 from _tables_tools import autogluon_of_all, flaml_of_all
@@ -158,6 +159,7 @@ def main():
     parser.add_argument("--names", nargs="+", help="'all of them', averaged, models, FLAML")
     parser.add_argument("--scoring", help="of classes; default accuracy")
     parser.add_argument("--record", type=Path)
+    parser.add_argument("--picture", type=Path, help="draw errors next to peers' into this PNG")
     args = parser.parse_args()
     lines = []
     if args.record and args.record.exists():
@@ -175,6 +177,8 @@ def main():
                     with args.record.open("a") as file:
                         file.write(json.dumps(lines[-1]) + "\n")
     show(lines)
+    if args.picture:
+        draw(lines, args.picture)
 
 
 if __name__ == "__main__":
