@@ -63,10 +63,10 @@ TICS = {
     "else": Tic(r"(?<!thing )\belse\b(?!')|\band so on\b", 0, "otherwise; name them"),
 }
 #: Highest sum of the rates in texts not yet rewritten; lower it as they improve.
-CEILINGS = {"other pages": 37.0, "docstrings": 41.5}
+CEILINGS = {"other pages": 9.0, "docstrings": 41.5}
 USER_PAGES = [
     *("README.md", "docs/index.md", "docs/tutorial.md", "docs/migration.md", "docs/glossary.md"),
-    *("docs/guide/*.md", "docs/howto/*.md"),
+    *("docs/benchmarks.md", "docs/background.md", "docs/guide/*.md", "docs/howto/*.md"),
 ]
 MADE = {"_build", "gallery", "generated", "api.md"}  # by Sphinx
 
