@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import sksearch
-from docs import public_lists, signatures
+from docs import english, public_lists, signatures
 from sksearch.search import BaseSearch
 
 ROOT = Path(__file__).parents[1]
@@ -232,6 +232,59 @@ def test_no_description_of_a_parameter_begins_with_of():
 
 
 # ---- pages
+
+
+def test_user_pages_avoid_turns_of_phrase_at_least_as_well_as_optuna():
+    pages = english.groups()["user pages"]
+    too_many = {
+        tic for tic, rate in english.rates(pages).items() if rate > english.TICS[tic].limit
+    }
+    lines = [(page, line) for page in pages for line in english.sentences(page)]
+    assert [
+        f"{page.relative_to(ROOT)}: {tic}: {line}"
+        for page, line in lines
+        for tic, _ in english.found([line])
+        if tic in too_many
+    ] == []
+
+
+@pytest.mark.parametrize("group", english.CEILINGS)
+def test_other_texts_get_no_worse(group):
+    rate = sum(english.rates(english.groups()[group]).values())
+    assert rate <= english.CEILINGS[group], "run python -m docs.english FILE"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "tics"),
+    [
+        ("The count of candidates is fixed.", ["count of"]),
+        ("It returns what was found.", ["what"]),
+        ("What won?", []),
+        ("Candidates that have a score are kept.", ["that is"]),
+        ("Return zero where the score is NaN.", ["where"]),
+        ("The plan says how many fits there are.", ["it says"]),
+        ("You know the limit, and you want to say so.", []),
+        ("The params of a candidate; `params` in code.", ["params"]),
+        ("A net is no estimator.", ["is no"]),
+        ("It is no longer needed.", []),
+        ("A hundred trainings, or a training of an hour.", ["trainings"] * 2),
+        ("A training fold has all rows.", []),
+        ("A table of pandas or a net of skorch.", ["nets of skorch"] * 2),
+        ("The search goes on, too.", ["goes on", "too"]),
+        ("It drops candidates as soon as it is sure.", []),
+        ("The score is that of the best.", ["that of"]),
+        ("Of two candidates the first wins.", ["Of ..."]),
+        ("By default the first wins.", []),
+        ("It trains everything anew, seldom beforehand.", ["foretell"] * 3),
+        ("Nothing else changes, or else it fails.", ["else"]),
+    ],
+)
+def test_turns_of_phrase_are_found(sentence, tics, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(
+        f"# Page\n\n```python\ncount of\n```\n\n- [{sentence}](trainings.md)\n| `params` |\n"
+    )
+    assert [tic for tic, _ in english.found(english.sentences(page))] == tics
 
 
 @pytest.mark.parametrize("page", PAGES)

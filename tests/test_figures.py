@@ -230,7 +230,7 @@ def test_the_picture_of_lists_is_that_of_the_record(monkeypatch):
 
 def test_the_table_of_the_readme_is_that_of_the_measurements():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    ours = {row[0]: row[1:] for row in rows_of(readme, "## Beside other tools")[1:]}
+    ours = {row[0]: row[1:] for row in rows_of(readme, "## Compared with other tools")[1:]}
     theirs = {row[0]: row for row in rows_of(MEASUREMENTS, "\n# One line on real tables")[1:]}
     assert ours.keys() == theirs.keys()
     for name, (at_10, at_30, folds, behind) in ours.items():
