@@ -138,7 +138,7 @@ class Candidates:
         Parameters
         ----------
         search : object
-            Whatever `sksearch.reader.read` takes.
+            Whatever `read` takes.
 
         Returns
         -------

@@ -463,7 +463,7 @@ def test_a_model_that_fails_on_all_rows_is_left_out(n_jobs):
 
 
 def test_predictions_are_kept_of_the_best_alone(monkeypatch):
-    monkeypatch.setattr("sksearch.fitting.run._run.N_AVERAGED", 4)
+    monkeypatch.setattr("sksearch.fitting.run._findings.N_AVERAGED", 4)
     runs = []
 
     class Run(_base.Run):
