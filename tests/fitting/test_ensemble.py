@@ -464,7 +464,7 @@ def test_a_model_that_fails_on_all_rows_is_left_out(n_jobs):
 
 
 def test_predictions_are_kept_of_the_best_alone(monkeypatch):
-    monkeypatch.setattr("sksearch.fitting.run._run.N_AVERAGED", 4)
+    monkeypatch.setattr("sksearch.fitting.run._findings.N_AVERAGED", 4)
     runs = []
 
     class Run(_base.Run):
@@ -476,7 +476,7 @@ def test_predictions_are_kept_of_the_best_alone(monkeypatch):
     for how in ("random", "epochs", "race"):
         cls, estimator, space, kwargs = HOWS[how]
         cls(estimator, space, ensemble=True, cv=3, random_state=0, **kwargs).fit(NOISY, y)
-        outputs = runs.pop().outputs
+        outputs = runs.pop().findings.outputs
         kept = {
             trial
             for (trial, _), reached in [*outputs.reached.items(), *outputs.new.items()]
