@@ -14,8 +14,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import uniform
+from sklearn.dummy import DummyClassifier
 
-from sksearch import Bound, earlier_results, load_history, minimize
+from sksearch import Bound, RandomSearchCV, earlier_results, load_history, minimize
 from sksearch.checkpoint import SearchMismatchError
 from sksearch.samplers import (
     QuasiRandomSampler,
@@ -169,6 +170,10 @@ def test_what_cannot_travel_is_named():
     lock = threading.Lock()
     with pytest.raises(TypeError, match=r"func cannot be sent to worker processes.*lock"):
         minimize(lambda params: lock.locked(), SPACE, n_iter=2, n_jobs=2)
+    search = RandomSearchCV(DummyClassifier(), {"strategy": ["prior", "uniform"]}, n_iter=2)
+    search.set_params(scoring=lambda model, X, y: lock.locked(), n_jobs=2, cv=2)
+    with pytest.raises(TypeError, match=r"the search cannot be sent to worker processes.*lock"):
+        search.fit([[0.0]] * 8, [0, 1] * 4)
 
 
 # ---- journals

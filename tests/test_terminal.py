@@ -144,6 +144,7 @@ ERRORS = {
     "a constraint that raises": lambda: minimize(
         len, {"x" + EVIL: [1, 2]}, constraints=raising, n_iter=2
     ),
+    "an odd option of a search": lambda: search_of(timeout=Odd()).fit(X, Y),
     "an odd option": lambda: minimize(len, {"x": [1, 2]}, timeout=Odd()),
 }
 

@@ -52,7 +52,7 @@ def fingerprint(
     A part is a dict of texts by name; one of a single thing has its text under the name "".
     """
     parts = user_parts(kind, params, setup)
-    if setup.context.estimator is not None:  # and not a plain function
+    if not setup.context.is_function:
         X, y = map(partial(describe, memo={}), (setup.context.X, setup.context.y))
         parts |= {"data": _items({"X": X, "y": y}), "folds": fold_part(setup.context.splits)}
     return parts | {"random_state": _random_state(random_state)}
@@ -237,7 +237,7 @@ def _parts(text_of: Callable, kind: type, params: dict[str, Any], setup: Setup) 
         "settings": _items(_settings(text_of, params)),
     }
     space = _items(_space(text_of, setup.problem.space.given))
-    if setup.context.estimator is None:
+    if setup.context.is_function:
         return common | {"func": _part(text_of(params["func"])), "space": space}
     return common | {
         "estimator": _estimator(text_of, params["estimator"]),

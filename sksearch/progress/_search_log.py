@@ -60,7 +60,7 @@ class SearchLog:
         n = counted(plan.n_candidates, "candidate")
         n = "candidates until the time is up" if plan.is_endless else n
         self._is_open = True
-        LOGGER.info("%sbegins, %s, %d folds%s", self._head, n, plan.n_splits, earlier)
+        LOGGER.info("%sbegins, %s, %s%s", self._head, n, counted(plan.n_splits, "fold"), earlier)
 
     def update(self) -> None:
         """Tell what is new."""

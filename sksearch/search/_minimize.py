@@ -228,7 +228,7 @@ def minimize(
     _check(search)
     with recorder_of(checkpoint_dir, None, None) as recorder:
         setup = _prepare(search, recorder.rng(random_state))
-        recorder.open(Minimize, search.get_params(), setup)
+        recorder.open(Minimize, dict(vars(search)), setup)
         setup.context.spool = recorder.spool
         study = setup.study()
         watch = Watch(setup.plan, study.history, "minimize", time=setup.time)
@@ -240,10 +240,6 @@ def minimize(
 
 class Minimize(SimpleNamespace):
     """The arguments of `minimize`, by which a journal tells searches apart."""
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return all of them."""
-        return dict(vars(self))
 
 
 # ---- before
@@ -333,10 +329,13 @@ def _prepare(search: Minimize, rng: np.random.RandomState) -> Setup:
         given_guesses(search.initial_params, space, earlier, allows),
         n_candidates=n_candidates,
     )
-    default = HypervolumeSampler() if aims.objectives else GPSampler()
-    known = with_knowledge(problem, search.sampler or default, earlier, search.prior)
+    sampler, scheduler = search.sampler, search.scheduler
+    if sampler is None:
+        sampler = HypervolumeSampler() if aims.objectives else GPSampler()
+    if scheduler is None:
+        scheduler = FullFidelity(search.n_iter)
+    known = with_knowledge(problem, sampler, earlier, search.prior)
     problem, sampler = aimed(*known, aims, allows)
-    scheduler = search.scheduler or FullFidelity(search.n_iter)
     check_ranks(scheduler, aims)
     units = WholeResource() if search.max_resources is None else Units()
     plan = SearchPlan.of(planned(scheduler, problem), units, 1, refit=False, select="top")

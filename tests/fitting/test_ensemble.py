@@ -475,7 +475,7 @@ def test_predictions_are_kept_of_the_best_alone(monkeypatch):
     for how in ("random", "epochs", "race"):
         cls, estimator, space, kwargs = HOWS[how]
         cls(estimator, space, ensemble=True, cv=3, random_state=0, **kwargs).fit(NOISY, y)
-        outputs = runs.pop().outputs
+        outputs = runs.pop().findings.outputs
         kept = {
             trial
             for (trial, _), reached in [*outputs.reached.items(), *outputs.new.items()]

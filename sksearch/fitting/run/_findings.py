@@ -27,7 +27,7 @@ PART = 0.1  # of the time, after which the speed is known well enough
 
 
 class Findings:
-    """What a run has found; `Run` enters each job, and asks whether the search ends.
+    """Results of a run, which enters each job, and asks whether the search ends.
 
     Parameters
     ----------

@@ -307,7 +307,8 @@ class Run(Workload):
                 what = "func" if self.context.is_function else "the search"
                 raise TypeError(
                     f"{what} cannot be sent to worker processes ({first_line(error)}): make what "
-                    "cannot be pickled inside of it, or leave n_jobs and candidate_timeout out."
+                    "cannot be pickled in the function that uses it, or leave n_jobs and "
+                    "candidate_timeout out."
                 ) from error
             yield
 
