@@ -75,7 +75,15 @@ LAZY = [
     f"sksearch{each}"
     for each in (
         *("", ".search", ".samplers", ".schedulers", ".executors", ".checkpoint", ".space"),
-        *(".reporting", ".stats", ".plotting"),
+        *(
+            ".reporting",
+            ".stats",
+            ".plotting",
+            ".simulators",
+            ".hypergradients",
+            ".testing",
+            ".models",
+        ),
     )
 ]
 

@@ -2,5 +2,4 @@
 
 from sksearch.progress._progress import Progress
 
-# Names written twice are for other packages of the house, not for users.
 __all__ = ["Progress"]

@@ -4,18 +4,6 @@ Each raises an AssertionError that says which promise is broken, as scikit-learn
 `check_estimator` does. They need no test runner.
 """
 
-from sksearch.testing._engine import check_engine
-from sksearch.testing._family import check_family
-from sksearch.testing._sampler import check_sampler
-from sksearch.testing._scheduler import check_scheduler
-from sksearch.testing._search import check_search
-from sksearch.testing._space import check_space
+from sksearch._utils._on_demand import on_demand
 
-__all__ = [
-    "check_engine",
-    "check_family",
-    "check_sampler",
-    "check_scheduler",
-    "check_search",
-    "check_space",
-]
+__getattr__, __dir__, __all__ = on_demand(__name__)

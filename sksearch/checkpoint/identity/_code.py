@@ -15,7 +15,7 @@ import os
 import re
 import sys
 import types
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -26,6 +26,7 @@ READING = {"open", "load", "loadtxt", "genfromtxt", "fromfile", "memmap", "urlop
 OF_OWN_MODULE = {"globals", "eval", "exec", "f_globals", "__globals__"}
 OF_MODULES = {"import_module", "__import__", "modules"}  # and here of the modules that it names.
 OF_IMPORTED = {"getattr", "vars", "attrgetter", "__dict__", "getmembers", "dir"}
+OF_ENVIRONMENT = {"environ", "environb", "getenv", "getenvb", "expandvars"}
 OF_NOTEBOOKS = {"In", "Out", "exit", "quit", "get_ipython"}
 ENVIRONMENT = re.compile("[A-Z][A-Z0-9_]*")
 HIDDEN = re.compile("__.*|_+(i+|[iod]h)?[0-9]*|_i[0-9]+|_exit_code")  # of Python and notebooks
@@ -50,61 +51,6 @@ class Uses(NamedTuple):
         return self.names | self.attributes
 
 
-@dataclass
-class Code:
-    """What a function or class is made of, and what it uses.
-
-    Attributes
-    ----------
-    own : object
-        Bytecode of a function, bases of a class; with the meaning of the names of functions,
-        classes and modules that it uses.
-    used : list
-        Functions and classes among them that are of the user's own.
-    data : dict
-        All else that it uses, by module and name.
-    unseen : list of str
-        What it reads that cannot be compared.
-    stored : set of str
-        Globals and attributes that it sets itself.
-    texts : set of str
-        Texts that it names, which may be handed to what reads the environment by any name.
-    reader : str
-        Its name, if it reads the environment.
-    """
-
-    own: list
-    used: list[Any] = field(default_factory=list)
-    data: dict[str, Any] = field(default_factory=dict)
-    unseen: list[str] = field(default_factory=list)
-    stored: set[str] = field(default_factory=set)
-    texts: set[str] = field(default_factory=set)
-    reader: str = ""
-
-    def __post_init__(self):
-        self.names: dict[str, str] = {}
-        self.own.append(self.names)
-
-    def add(self, name: str, value: Any) -> None:
-        """Enter a value under its name."""
-        inner = _unwrapped(value)
-        if isinstance(value, types.ModuleType):
-            self.names[name] = value.__name__
-        elif isinstance(value, property):
-            for kind in ("fget", "fset", "fdel"):
-                self.add(f"{name}.{kind}", getattr(value, kind))
-        elif is_installed(value):
-            self.names[name] = _short_path(value)
-        elif not isinstance(inner, (types.FunctionType, type)):
-            self.data[name] = value
-        elif name not in self.names:
-            self.names[name] = f"{_short_path(inner)} in {_short_path(type(value))}"
-            is_seen = any(inner is each for each in self.used)
-            self.used.append(inner)
-            for key, item in {} if is_seen else given_to(inner).items():
-                self.add(f"{name}.{key}", item)
-
-
 def path_of(cls: Any) -> str:
     """Return module and name of a class or function."""
     module = getattr(cls, "__module__", None)
@@ -112,11 +58,21 @@ def path_of(cls: Any) -> str:
     return name if module in (None, "builtins") else f"{module}.{name}"
 
 
-def code_of(value: Any) -> Code:
-    """Return what a function, class or module of the user's own is made of, and what it uses."""
+def made_of(value: Any) -> list:
+    """Return the bytecode of a function, the bases of a class, nothing for a module."""
+    if isinstance(value, type):
+        return [[(short_path(base), not is_installed(base)) for base in value.__mro__]]
+    return [_bytecode(value.__code__)] if isinstance(value, types.FunctionType) else []
+
+
+def parts_of(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what a function, class or module of the user's own uses, by module and name.
+
+    A module of which all counts has no name.
+    """
     if isinstance(value, types.ModuleType):
-        return _code_of_module(value)
-    return _code_of_class(value) if isinstance(value, type) else _code_of_function(value)
+        return _parts_of_module(value)
+    return _parts_of_class(value) if isinstance(value, type) else _parts_of_function(value)
 
 
 def given_to(function: Any) -> dict[str, Any]:
@@ -206,35 +162,30 @@ def uses(code: types.CodeType) -> Uses:
     return found
 
 
-def _code_of_function(function):
-    """Its bytecode, and what it uses of its module and of others, and of what is around it."""
+def _parts_of_function(function):
+    """What it uses of its module and of others, and arguments of the script."""
     found, space = uses(function.__code__), function.__globals__
-    module = space.get("__name__") or function.__module__
-    code = Code([_bytecode(function.__code__)], stored=found.stored)
     builtin = vars(sys.modules["builtins"])
     for name in sorted(found.names & (space.keys() | builtin.keys())):
-        owner = module if name in space else "builtins"
-        code.add(f"{owner}.{name}", space[name] if name in space else builtin[name])
-    for other, is_whole in _own_modules(function, found, code):
-        code.used += [other] if is_whole else []
+        owner = (space.get("__name__") or function.__module__) if name in space else "builtins"
+        yield f"{owner}.{name}", space[name] if name in space else builtin[name]
+    for other, is_whole in _own_modules(function, found):
+        if is_whole:
+            yield "", other
         for name in sorted(found.words & vars(other).keys()):
-            code.add(f"{other.__name__}.{name}", vars(other)[name])
-    _add_surroundings(code, found, function)
-    return code
+            yield f"{other.__name__}.{name}", vars(other)[name]
+    if "argv" in found.words:
+        yield "sys.argv", sys.argv[1:]
 
 
-def _add_surroundings(code, found, function):
-    """Enter arguments of the script, and name files and what reads the environment."""
-    words, where = found.words, path_of(function)
-    code.texts = _texts(function, found)
-    if words & {"environ", "environb", "getenv", "getenvb", "expandvars"}:
-        code.reader = f"environment variables in {where}"
-    if "argv" in words:
-        code.data["sys.argv"] = sys.argv[1:]
-    space = function.__globals__
-    reading = {n for n in words if n in READING or n.startswith("read_")}
-    if any(name not in space or is_installed(space[name]) for name in reading):
-        code.unseen.append(f"files in {where}")
+def unseen_in(function: types.FunctionType) -> list[str]:
+    """Name what a function reads that cannot be compared."""
+    found, space = uses(function.__code__), function.__globals__
+    reading = {n for n in found.words if n in READING or n.startswith("read_")}
+    reads = any(name not in space or is_installed(space[name]) for name in reading)
+    imports = found.words & OF_MODULES and not _named_by_text(function)
+    kinds = ["files"] * reads + ["modules"] * bool(imports)
+    return [f"{kind} in {path_of(function)}" for kind in kinds]
 
 
 def environment(texts: set[str]) -> dict[str, str | None]:
@@ -245,7 +196,7 @@ def environment(texts: set[str]) -> dict[str, str | None]:
     return {f"os.environ[{name!r}]": os.environ.get(name) for name in sorted(names)}
 
 
-def _own_modules(function, found, code):
+def _own_modules(function, found):
     """List the user's own modules that a function uses, and whether all of each counts."""
     space = function.__globals__
     waiting = [(space[name], name in found.passed) for name in sorted(found.names & space.keys())]
@@ -255,9 +206,7 @@ def _own_modules(function, found, code):
     if found.words & OF_OWN_MODULE and own is not None and vars(own) is space:
         waiting.append((own, True))
     if found.words & OF_MODULES:
-        named = _named_by_text(function, found)
-        waiting += [(each, True) for each in named]
-        code.unseen += [] if named else [f"modules in {path_of(function)}"]
+        waiting += [(each, True) for each in _named_by_text(function)]
     modules: list[tuple[types.ModuleType, bool]] = []
     for value, is_whole in waiting:
         if isinstance(value, types.ModuleType) and not is_installed_module(value):
@@ -278,23 +227,19 @@ def _imported(function, found):
     return modules
 
 
-def _texts(function, found):
+def texts_of(function: types.FunctionType) -> set[str]:
     """Texts among the constants of a function, and the globals that it uses."""
+    found = uses(function.__code__)
     values = [function.__globals__.get(name) for name in found.names]
     return found.texts | {value for value in values if isinstance(value, str)}
 
 
-def _named_by_text(function, found):
+def _named_by_text(function):
     """List the modules that texts of a function are names of."""
-    texts = {
-        text.rstrip(".")
-        for text in _texts(function, found)
-        if text.replace(".", "").isidentifier()
-    }
-    modules = [_module(function, text) for text in sorted(texts)]
-    inside = tuple(f"{each.__name__}." for each in modules if each is not None)
-    modules += [sys.modules[name] for name in sorted(sys.modules) if name.startswith(inside)]
-    return [each for each in modules if each is not None]
+    texts = [t.rstrip(".") for t in texts_of(function) if t.replace(".", "").isidentifier()]
+    modules = [*filter(None, [_module(function, text) for text in sorted(texts)])]
+    inside = tuple(f"{each.__name__}." for each in modules)
+    return modules + [sys.modules[name] for name in sorted(sys.modules) if name.startswith(inside)]
 
 
 def _module(function, name):
@@ -314,33 +259,28 @@ def _module(function, name):
 # ---- classes and modules
 
 
-def _code_of_module(module):
+def _parts_of_module(module):
     """All of its globals, since any may be reached by its text."""
-    code = Code([])
     for name, value in sorted(vars(module).items()):
         if not HIDDEN.fullmatch(name) and name not in OF_NOTEBOOKS and not _is_running(value):
-            code.add(f"{module.__name__}.{name}", value)
-    return code
+            yield f"{module.__name__}.{name}", value
 
 
-def _code_of_class(cls):
-    """Its bases, and what it and those of the user's own define."""
-    own = [base for base in cls.__mro__ if not is_installed(base)]
-    code = Code([[(_short_path(base), base in own) for base in cls.__mro__]])
-    for base in own:
-        for name, value in sorted(vars(base).items()):
-            is_code = isinstance(_unwrapped(value), (types.FunctionType, type, property))
+def _parts_of_class(cls):
+    """What it and its bases of the user's own define."""
+    for base in cls.__mro__:
+        for name, value in [] if is_installed(base) else sorted(vars(base).items()):
+            is_code = isinstance(unwrapped(value), (types.FunctionType, type, property))
             is_hidden = name[:2] == name[-2:] == "__" or name in NO_NAMES
             if isinstance(value, types.ModuleType) and not is_installed_module(value):
-                code.used.append(value)
+                yield "", value
             if is_code or not (is_hidden or isinstance(value, NO_DATA)):
-                code.add(f"{path_of(base)}.{name}", value)
+                yield f"{path_of(base)}.{name}", value
     if not is_installed(type(cls)):
-        code.add(f"{path_of(cls)}.(metaclass)", type(cls))
-    return code
+        yield f"{path_of(cls)}.(metaclass)", type(cls)
 
 
-def _short_path(value):
+def short_path(value: Any) -> str:
     """Package and name: in which private module of a package a thing is may change."""
     module = getattr(value, "__module__", None) or ""
     name = getattr(value, "__qualname__", None) or type(value).__qualname__
@@ -349,7 +289,7 @@ def _short_path(value):
     return f"{module.partition('.')[0] if installed else module}.{name}"
 
 
-def _unwrapped(value):
+def unwrapped(value: Any) -> Any:
     """The function in a static or class method, or in what is wrapped around it."""
     if isinstance(value, (staticmethod, classmethod)):
         value = value.__func__

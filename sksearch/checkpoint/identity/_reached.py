@@ -4,7 +4,20 @@ import types
 import warnings
 from typing import Any
 
-from sksearch.checkpoint.identity._code import Code, code_of, environment, path_of
+from sksearch._utils._installed import is_installed
+from sksearch.checkpoint.identity._code import (
+    OF_ENVIRONMENT,
+    environment,
+    given_to,
+    made_of,
+    parts_of,
+    path_of,
+    short_path,
+    texts_of,
+    unseen_in,
+    unwrapped,
+    uses,
+)
 from sksearch.checkpoint.identity._description import Visitor, describe
 from sksearch.checkpoint.identity._digests import OPAQUE, digest
 from sksearch.checkpoint.identity._of_start import marked_by_statement
@@ -29,7 +42,9 @@ class Reached:
         self.codes: dict[str, str] = {}
         self.data: dict[str, str] = {}
         self._known: dict[int, tuple[Any, str]] = {}  # by id: it and its name
-        self._waiting: list[Code] = []
+        self._waiting: list[tuple[str, Any]] = []  # data by name, code without
+        self._texts: set[str] = set()  # which may be handed to what reads the environment
+        self._readers: list[str] = []
         self.stored: set[str] = set()
 
     def name_of(self, value: Any) -> str:
@@ -40,34 +55,64 @@ class Reached:
         """
         if id(value) not in self._known:
             is_module = isinstance(value, types.ModuleType)
-            path = value.__name__ if is_module else path_of(value)
-            code, name = code_of(value), path
-            self._waiting.append(code)
+            name = value.__name__ if is_module else path_of(value)
+            own = [*made_of(value), self._enter_parts(value)]
             if not is_module:
-                name = _enter(self.codes, path, digest(describe(code.own)))
+                name = _enter(self.codes, name, digest(describe(own)))
+            if isinstance(value, types.FunctionType):
+                self._look_around(value)
             self._known[id(value)] = value, name
         return self._known[id(value)][1]
+
+    def _enter_parts(self, value):
+        """Have all that code uses looked at, and return the meanings of its names."""
+        meanings: dict[str, str] = {}
+        data, used = [], []
+        parts = [*parts_of(value)]
+        for name, part in parts:  # which grow
+            inner = unwrapped(part)
+            if not name:
+                used.append(part)
+            elif isinstance(part, types.ModuleType):
+                meanings[name] = part.__name__
+            elif isinstance(part, property):
+                kinds = ("fget", "fset", "fdel")
+                parts += [(f"{name}.{kind}", getattr(part, kind)) for kind in kinds]
+            elif is_installed(part):
+                meanings[name] = short_path(part)
+            elif not isinstance(inner, (types.FunctionType, type)):
+                data.append((name, part))
+            elif name not in meanings:
+                meanings[name] = f"{short_path(inner)} in {short_path(type(part))}"
+                if not any(inner is each for each in used):
+                    parts += [(f"{name}.{key}", item) for key, item in given_to(inner).items()]
+                used.append(inner)
+        self._waiting += [*(("", each) for each in used), *data]
+        return meanings
+
+    def _look_around(self, function):
+        """Note what a function sets, and what it reads beside values."""
+        found = uses(function.__code__)
+        self.stored |= found.stored
+        self.data |= dict.fromkeys(unseen_in(function), OPAQUE)
+        self._texts |= texts_of(function)
+        if found.words & OF_ENVIRONMENT:
+            self._readers.append(f"environment variables in {path_of(function)}")
 
     def look(self) -> "Reached":
         """Follow all that was named, and describe the data."""
         visitor = Visitor({}, reached=self, whole=True)
-        texts: set[str] = set()
-        readers: set[str] = set()
         with warnings.catch_warnings(action="ignore"):  # what is asked for may be deprecated
             while self._waiting:
-                code = self._waiting.pop(0)
-                for value in code.used:
-                    self.name_of(value)
-                for name, value in code.data.items():
+                name, value = self._waiting.pop(0)
+                if name:
                     text = visitor.visit_whole(value)
                     _enter(self.data, name, marked_by_statement(name, value, text))
-                self.stored |= code.stored
-                self.data |= dict.fromkeys(code.unseen, OPAQUE)
-                texts |= code.texts
-                readers |= {code.reader} - {""}
-        variables = environment(texts) if readers else {}
+                else:
+                    self.name_of(value)
+        variables = environment(self._texts) if self._readers else {}
         self.data |= {name: visitor.visit_whole(value) for name, value in variables.items()}
-        self.data |= {} if variables else dict.fromkeys(sorted(readers), OPAQUE)
+        self.data |= {} if variables else dict.fromkeys(self._readers, OPAQUE)
         return self
 
 
