@@ -49,11 +49,10 @@ from sksearch.checkpoint._records import (
 from sksearch.checkpoint._signature import is_signed, key_file, key_trouble, make_key
 from sksearch.checkpoint.identity._description import describe
 from sksearch.checkpoint.identity._digests import digest
-from sksearch.fitting.run._row_sample import RowSample
 from sksearch.fitting.run._run import Ending, Recorder, Run
 from sksearch.fitting.run._setup import Setup
 from sksearch.fitting.run._states import SavedState, first_line
-from sksearch.fitting.run._tasks import Output, Task
+from sksearch.fitting.run._tasks import Output, RowSample, Task
 
 NAME = re.compile(r"\d+\.\d+\.\d+$")  # of a task
 

@@ -11,16 +11,13 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib import resources
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from sksearch._utils._overrides import LIBRARIES, overridden
 from sksearch.base._resource import FIT_CONTEXTS, fit
 
 from ._epoch_training import EpochTraining
 from ._parts import Size, SpaceDict
-
-if TYPE_CHECKING:
-    from ._growth import Growth
 
 T = TypeVar("T")
 SpaceOf = Callable[[Any, Size], SpaceDict]
@@ -93,7 +90,7 @@ class Family:
     default_count: ClassVar[int | None] = None
     smaller: ClassVar[tuple[str, ...]] = ()
     larger: ClassVar[tuple[str, ...]] = ()
-    growth: ClassVar["type[Growth] | None"] = None
+    growth: ClassVar[type | None] = None
     mutable_params: ClassVar[tuple[str, ...] | None] = None
     epochs: ClassVar[EpochTraining] = EpochTraining()
 

@@ -19,7 +19,7 @@ from sksearch._utils._on_demand import missing
 from sksearch._utils._terminal import counted
 from sksearch._utils._versions import WRITTEN, versions_of
 from sksearch.fitting.finish._out_of_fold import METHODS, digest_of_folds, out_of_fold
-from sksearch.fitting.run._row_sample import RowSample
+from sksearch.fitting.run._tasks import RowSample
 from sksearch.history import History, Params
 from sksearch.progress._status_line import duration
 from sksearch.reader._sources import FinishedSearch

@@ -27,8 +27,8 @@ from sksearch.estimators import growth_of, register
 from sksearch.estimators._growth import Allowance, counts
 from sksearch.estimators._sklearn_boosting import HistGradientBoosting
 from sksearch.executors import VirtualClock, spend
-from sksearch.fitting.run._curves import CurveTask, choose_count, common, settle
-from sksearch.fitting.run._tasks import Output
+from sksearch.fitting.run._curves import choose_count, common, settle
+from sksearch.fitting.run._tasks import CurveTask, Output
 from sksearch.resources import SamplesResource
 from sksearch.schedulers import FullFidelity
 from sksearch.space import Outcome, Space, When

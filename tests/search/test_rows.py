@@ -18,7 +18,8 @@ from sksearch import Bound, GPBayesSearchCV, SearchCV
 from sksearch._utils._time_limit import TimeLimit
 from sksearch.checkpoint import _kinds as kinds
 from sksearch.executors import VirtualClock, spend
-from sksearch.fitting.run._row_sample import MIN_ROWS, N_FITS, RowSample, choose_sample
+from sksearch.fitting.run._row_sample import MIN_ROWS, N_FITS, choose_sample
+from sksearch.fitting.run._tasks import RowSample
 from sksearch.schedulers import FoldRace, FullFidelity
 from sksearch.space import Outcome
 

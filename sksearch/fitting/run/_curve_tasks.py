@@ -5,11 +5,11 @@ from statistics import fmean as mean
 
 from sksearch.estimators import growth_of
 from sksearch.estimators._growth import Allowance
-from sksearch.fitting.run._curves import CurveTask, common, value_of
+from sksearch.fitting.run._curves import common, value_of
 from sksearch.fitting.run._incumbent import Incumbent
 from sksearch.fitting.run._results import Outputs
 from sksearch.fitting.run._setup import Setup
-from sksearch.fitting.run._tasks import Context, Output
+from sksearch.fitting.run._tasks import Context, CurveTask, Output
 from sksearch.history import Params
 
 

@@ -5,53 +5,12 @@ or a dict of them by metric, and train scores None where nobody asked for them.
 """
 
 import math
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import numpy as np
 
 from sksearch._utils._typing import Scores
-from sksearch.estimators._growth import Allowance
-
-if TYPE_CHECKING:
-    from sksearch.fitting.run._tasks import Output
-
-
-@dataclass(frozen=True)
-class CurveTask:
-    """A count of iterations that training finds, and how long that may take.
-
-    Parameters
-    ----------
-    name : str
-        The parameter that is the count.
-    high : int
-        Largest count.
-    allowance : Allowance or None
-        For training and scoring on one fold; None for no limit.
-    is_own : bool
-        Whether it is the untuned estimator, which gets to its own count however long that takes.
-    earlier : dict of int to list of float
-        By count, what earlier folds had there, where all of them have been. Training ends by the
-        mean over these and its own fold, and not beyond the last of these counts: no other could
-        be chosen.
-    """
-
-    name: str
-    high: int
-    allowance: Allowance | None
-    is_own: bool
-    earlier: dict[int, list[float]] = field(default_factory=dict)
-
-    @property
-    def last(self) -> int:
-        """Largest count that training may come to."""
-        return min(self.high, max(self.earlier, default=self.high))
-
-    def mean(self, count: int, value: float) -> float:
-        """Mean over the earlier folds and this one."""
-        values = [*self.earlier.get(count, ()), value]
-        return sum(values) / len(values)
+from sksearch.fitting.run._tasks import Output
 
 
 def value_of(scores: Scores, metric: str | None) -> float:
@@ -118,7 +77,7 @@ def scores_at(curves: list[list], count: int | None, metric: str | None) -> list
     return common(curves, metric).get(count) if count is not None else None
 
 
-def _at(output: "Output", count: int) -> "Output":
+def _at(output: Output, count: int) -> Output:
     """An output with the scores at a count."""
     _, test, train = next(entry for entry in output.curve or () if entry[0] == count)
     return replace(output, test_scores=test, train_scores=train, state=None)

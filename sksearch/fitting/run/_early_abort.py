@@ -19,8 +19,8 @@ from sksearch.fitting.run._callbacks import NO_CALLBACKS
 from sksearch.fitting.run._diagnosis import cause_of
 from sksearch.fitting.run._evaluation import evaluate
 from sksearch.fitting.run._folds import trains_on_the_past
-from sksearch.fitting.run._row_sample import MIN_ROWS, RowSample, seconds_of_one_fit
-from sksearch.fitting.run._tasks import Context, Output, Task
+from sksearch.fitting.run._row_sample import MIN_ROWS, seconds_of_one_fit
+from sksearch.fitting.run._tasks import Context, Output, RowSample, Task
 from sksearch.history import Params, Problem
 
 N_ALIKE = 3  # candidates that have failed in the same way

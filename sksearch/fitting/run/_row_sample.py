@@ -3,10 +3,8 @@
 import math
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
-import numpy as np
 from sklearn.base import clone
 
 from sksearch._utils._clock import now
@@ -17,10 +15,7 @@ from sksearch.base._resource import fit
 from sksearch.estimators._model_choice import model_of, named_of
 from sksearch.executors._signals import Interrupts
 from sksearch.fitting.run._folds import count_rows, trains_on_the_past
-from sksearch.resources._data import first_rows, row_numbers
-
-if TYPE_CHECKING:
-    from sksearch.fitting.run._tasks import Context
+from sksearch.fitting.run._tasks import Context, RowSample
 
 MIN_ROWS = 2_000  # of a training fold, which are never too many
 N_FITS = 24  # trainings of the untuned estimator for which there should be time, at least
@@ -31,63 +26,11 @@ LEAST_GROWTH = 0.5  # with less, fewer rows save too little
 WORTH = 0.75  # of the rows; with more, all are taken
 
 
-@dataclass(frozen=True)
-class RowSample:
-    """How many rows a training fold may have, and what more rows cost.
-
-    Parameters
-    ----------
-    n_rows : int
-        Largest count of rows of a training fold.
-    growth : float
-        Exponent of the seconds of one training over its count of rows, 1 at least: the scoring
-        is not in it, and what costs the same for any count of rows says nothing of many rows.
-    last_seconds : float
-        That the untuned estimator will take on all rows of X, as foretold.
-    limit : float or None, default=None
-        Seconds that the last training of another candidate may take. None: any.
-    latest : bool, default=False
-        Whether the last rows of a fold are taken, and not rows by chance.
-    """
-
-    n_rows: int
-    growth: float
-    last_seconds: float
-    limit: float | None = None
-    latest: bool = False
-
-    def rows(
-        self, train: np.ndarray, strata: np.ndarray | None, seed: int, fold: int
-    ) -> np.ndarray:
-        """Choose the rows of a training fold; classes keep their shares.
-
-        Parameters
-        ----------
-        train : ndarray of shape (n_train,)
-            Row indices of the training fold, or a mask.
-        strata : ndarray of shape (n_samples,) or None
-            Class index of each row of X.
-        seed, fold : int
-            Seed of the search, and index of the fold: all candidates get the same rows.
-
-        Returns
-        -------
-        rows : ndarray
-            A subset, in the order of the fold.
-        """
-        train = row_numbers(train)
-        if self.n_rows >= len(train):
-            return train
-        rng = np.random.default_rng((seed, fold))
-        order = np.argsort(train)[::-1] if self.latest else rng.permutation(len(train))
-        return first_rows(train, strata, self.n_rows, order)
-
-
 class TooLongError(TimeoutError):
     """The last training of a candidate would take too much of the time."""
 
 
-def check_last_training(context: "Context", trial_id: int, seconds: float) -> None:
+def check_last_training(context: Context, trial_id: int, seconds: float) -> None:
     """Raise TooLongError if a candidate that was trained in so many seconds is no use.
 
     Parameters
@@ -193,7 +136,7 @@ def _growth(*seconds: float) -> float:
     return min(max(growth, 0.0), LARGEST_GROWTH)
 
 
-def seconds_of_one_fit(context: "Context", n_rows: int | None = None) -> tuple[float, float]:
+def seconds_of_one_fit(context: Context, n_rows: int | None = None) -> tuple[float, float]:
     """Measure one training of the untuned estimator, on the largest fold, and its scoring.
 
     Parameters
@@ -231,7 +174,7 @@ def seconds_of_one_fit(context: "Context", n_rows: int | None = None) -> tuple[f
     return fitted - start, now() - fitted
 
 
-def seconds_of_models(context: "Context") -> dict[str, float]:
+def seconds_of_models(context: Context) -> dict[str, float]:
     """Measure one training of each model among which the search chooses, all untuned.
 
     Parameters
@@ -252,7 +195,7 @@ def seconds_of_models(context: "Context") -> dict[str, float]:
 
 
 def measured_sample(
-    context: "Context", time: TimeLimit, n_workers: int, refits: bool
+    context: Context, time: TimeLimit, n_workers: int, refits: bool
 ) -> RowSample | None:
     """Choose the rows of a search by the time that the untuned estimator takes.
 

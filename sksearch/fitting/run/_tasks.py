@@ -10,15 +10,104 @@ from sksearch._utils._pickles import here
 from sksearch._utils._typing import Samples, Targets
 from sksearch.base import Resource
 from sksearch.base._state import Labels
+from sksearch.estimators._growth import Allowance
 from sksearch.fitting.run._ancestry import Stage
-from sksearch.fitting.run._curves import CurveTask
 from sksearch.fitting.run._objectives import Aims
-from sksearch.fitting.run._row_sample import RowSample
 from sksearch.fitting.run._states import SavedState
+from sksearch.resources._data import first_rows, row_numbers
 
 #: Of what outputs keep of rows. With 4 bytes a target of a large mean, such as seconds since 1970,
 #: would lose its differences, and probabilities next to 1 would be equal.
 NUMBER = np.dtype("<f8")
+
+
+@dataclass(frozen=True)
+class RowSample:
+    """How many rows a training fold may have, and what more rows cost.
+
+    Parameters
+    ----------
+    n_rows : int
+        Largest count of rows of a training fold.
+    growth : float
+        Exponent of the seconds of one training over its count of rows, 1 at least: the scoring
+        is not in it, and what costs the same for any count of rows says nothing of many rows.
+    last_seconds : float
+        That the untuned estimator will take on all rows of X, as foretold.
+    limit : float or None, default=None
+        Seconds that the last training of another candidate may take. None: any.
+    latest : bool, default=False
+        Whether the last rows of a fold are taken, and not rows by chance.
+    """
+
+    n_rows: int
+    growth: float
+    last_seconds: float
+    limit: float | None = None
+    latest: bool = False
+
+    def rows(
+        self, train: np.ndarray, strata: np.ndarray | None, seed: int, fold: int
+    ) -> np.ndarray:
+        """Choose the rows of a training fold; classes keep their shares.
+
+        Parameters
+        ----------
+        train : ndarray of shape (n_train,)
+            Row indices of the training fold, or a mask.
+        strata : ndarray of shape (n_samples,) or None
+            Class index of each row of X.
+        seed, fold : int
+            Seed of the search, and index of the fold: all candidates get the same rows.
+
+        Returns
+        -------
+        rows : ndarray
+            A subset, in the order of the fold.
+        """
+        train = row_numbers(train)
+        if self.n_rows >= len(train):
+            return train
+        rng = np.random.default_rng((seed, fold))
+        order = np.argsort(train)[::-1] if self.latest else rng.permutation(len(train))
+        return first_rows(train, strata, self.n_rows, order)
+
+
+@dataclass(frozen=True)
+class CurveTask:
+    """A count of iterations that training finds, and how long that may take.
+
+    Parameters
+    ----------
+    name : str
+        The parameter that is the count.
+    high : int
+        Largest count.
+    allowance : Allowance or None
+        For training and scoring on one fold; None for no limit.
+    is_own : bool
+        Whether it is the untuned estimator, which gets to its own count however long that takes.
+    earlier : dict of int to list of float
+        By count, what earlier folds had there, where all of them have been. Training ends by the
+        mean over these and its own fold, and not beyond the last of these counts: no other could
+        be chosen.
+    """
+
+    name: str
+    high: int
+    allowance: Allowance | None
+    is_own: bool
+    earlier: dict[int, list[float]] = field(default_factory=dict)
+
+    @property
+    def last(self) -> int:
+        """Largest count that training may come to."""
+        return min(self.high, max(self.earlier, default=self.high))
+
+    def mean(self, count: int, value: float) -> float:
+        """Mean over the earlier folds and this one."""
+        values = [*self.earlier.get(count, ()), value]
+        return sum(values) / len(values)
 
 
 @dataclass
