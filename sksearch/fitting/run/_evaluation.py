@@ -59,7 +59,14 @@ def evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Outp
     began, start = wall_time(), now()
     with seeds_of(context, task.stage, task.fold, environment):
         output = _evaluate(context, task, environment)
-    output.span = [began, began + now() - start, worker_name()]
+    return as_it_travels(context, task, output, began, now() - start)
+
+
+def as_it_travels(
+    context: Context, task: Task, output: Output, began: float, seconds: float
+) -> Output:
+    """Return an output with when and where it was made, after leaving a copy on disk."""
+    output.span = [began, began + seconds, worker_name()]
     if output.fit_error is not None:
         output.fit_error = shortened(output.fit_error)
     if context.spool is not None:
