@@ -124,13 +124,13 @@ def _evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Out
         _fail(context, output, error, start)
         message.end(output)
         return output
+    rows = (train, *train_rows), (test, *test_rows)
     start = now()
     hook = callback_arguments(context.search, *train_rows, fit_params)
     try:
         with task.callbacks.propagate_callback_context(state.estimator):
             task.callbacks.call_on_fit_task_begin(**hook)
             if task.curve:
-                rows = (train, *train_rows), (test, *test_rows)
                 _record_curve(context, task, output, state, rows, fit_params)
             else:
                 state = train_further(
@@ -142,7 +142,6 @@ def _evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Out
     else:
         output.fit_time = now() - start - output.score_time
         if not task.curve:
-            rows = (train, *train_rows), (test, *test_rows)
             _score_all(context, task, output, state, rows)
         if context.aims.measures and output.status == "ok":
             measure(context, task, output, state, test_rows[0])
