@@ -5,12 +5,14 @@ import pickle
 import time
 import warnings
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.stats import loguniform, randint, uniform
 
 from sksearch import When, minimize
+from sksearch.executors import VirtualClock, spend
 from sksearch.history import History, Problem
 from sksearch.samplers import (
     ForestSampler,
@@ -298,6 +300,41 @@ def test_a_history_survives_pickling():
     revived = pickle.loads(pickle.dumps(result))
     assert revived.x == result.x
     assert revived.history.log == result.history.log
+
+
+# ---- as the searches do
+
+
+def test_the_logger_tells_of_its_calls(caplog):
+    with caplog.at_level("INFO", "sksearch"), pytest.warns(UserWarning, match="failed"):
+        minimize(failing, {"x": [0.1, 0.3], "y": [0.0]}, random_state=0)
+    first, *_, last = caplog.messages
+    assert first == "minimize: begins, 2 candidates, 1 fold"
+    assert last.startswith("minimize: done in")
+    assert [r.levelname for r in caplog.records].count("WARNING") == 1
+
+
+def test_a_bracket_that_will_not_end_in_time_is_told():
+    def slow(params, n):
+        spend(n)
+        return curve(params, n)
+
+    args = {"scheduler": Hyperband(), "max_resources": 27, "timeout": 50, "random_state": 0}
+    with VirtualClock(), pytest.warns(UserWarning, match="first bracket will take about"):
+        minimize(slow, SPACE, sampler=RandomSampler(), **args)
+
+
+class Unplanned(SuccessiveHalving):
+    """Brings candidates up to what its plan does not have."""
+
+    def next(self, history, rng):
+        decision = super().next(history, rng)
+        return replace(decision, resource=2) if history.trials else decision
+
+
+def test_a_rung_that_is_not_planned_is_refused():
+    with pytest.raises(ValueError, match="its plan has no such rung"):
+        minimize(curve, SPACE, scheduler=Unplanned(), max_resources=9, random_state=0)
 
 
 # ---- resources

@@ -63,7 +63,14 @@ def evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Outp
     began, start = wall_time(), now()
     with seeds_of(context, task.stage, task.fold, environment):
         output = _evaluate(context, task, environment)
-    output.span = [began, began + now() - start, worker_name()]
+    return as_it_travels(context, task, output, began, now() - start)
+
+
+def as_it_travels(
+    context: Context, task: Task, output: Output, began: float, seconds: float
+) -> Output:
+    """Return an output with when and where it was made, after leaving a copy on disk."""
+    output.span = [began, began + seconds, worker_name()]
     if output.fit_error is not None:
         output.fit_error = shortened(output.fit_error)
     if context.spool is not None:
@@ -121,13 +128,13 @@ def _evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Out
         _fail(context, output, error, start)
         message.end(output)
         return output
+    rows = (train, *train_rows), (test, *test_rows)
     start = now()
     hook = callback_arguments(context.search, *train_rows, fit_params)
     try:
         with task.callbacks.propagate_callback_context(state.estimator):
             task.callbacks.call_on_fit_task_begin(**hook)
             if task.curve:
-                rows = (train, *train_rows), (test, *test_rows)
                 _record_curve(context, task, output, state, rows, fit_params)
             else:
                 state = train_further(
@@ -139,7 +146,6 @@ def _evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Out
     else:
         output.fit_time = now() - start - output.score_time
         if not task.curve:
-            rows = (train, *train_rows), (test, *test_rows)
             _score_all(context, task, output, state, rows)
         if context.aims.measures and output.status == "ok":
             measure(context, task, output, state, test_rows[0])

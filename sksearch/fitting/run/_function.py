@@ -14,7 +14,7 @@ from sksearch._utils._terminal import printable, short_repr
 from sksearch.base import Resource
 from sksearch.executors._base import TaskEnvironment
 from sksearch.executors._signals import Interrupts
-from sksearch.fitting.run._evaluation import worker_name
+from sksearch.fitting.run._evaluation import as_it_travels
 from sksearch.fitting.run._objectives import Aims
 from sksearch.fitting.run._scores import failure
 from sksearch.fitting.run._states import shortened
@@ -61,11 +61,10 @@ class FunctionContext(Context):
 
 def call(context: FunctionContext, task: Task, environment: TaskEnvironment) -> Output:
     """Call the function for a candidate; whatever it raises or returns costs that one only."""
-    output, start = Output(test_scores=math.nan), now()
+    output, began, start = Output(test_scores=math.nan), wall_time(), now()
     try:
-        params = {
-            name: clone(value, safe=False) for name, value in task.params.items()
-        }  # a function may change what it gets
+        # A function may change what it gets.
+        params = {name: clone(value, safe=False) for name, value in task.params.items()}
         units = () if context.resource.acts_on == "fits" else (task.resource,)
         found = context.func(params, *units)
         _enter(context, output, found)
@@ -77,11 +76,7 @@ def call(context: FunctionContext, task: Task, environment: TaskEnvironment) -> 
     output.fit_time = now() - start
     if environment.shares_memory and context.spool is None:
         return output  # the microseconds of the rest count where a function takes none
-    ended = wall_time()
-    output.span = [ended - output.fit_time, ended, worker_name()]
-    if context.spool is not None:
-        context.spool.write(task.name, output)
-    return output
+    return as_it_travels(context, task, output, began, output.fit_time)
 
 
 def _enter(context: FunctionContext, output: Output, found: Any) -> None:
