@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sksearch import HyperbandSearchCV, PBTSearchCV, SearchCV
-from sksearch.base import Resource, Sampler, Scheduler
+from sksearch.base import Resource
 from sksearch.executors import end_idle_workers
 from sksearch.samplers import RandomSampler, TPESampler
 from sksearch.schedulers import FoldRace, FullFidelity, Hyperband, SuccessiveHalving
@@ -264,12 +264,3 @@ def test_what_training_finds_goes_with_rows_of_ones_own(examples):
         resource=examples["resource"](), cv=2, random_state=0,
     )  # fmt: skip
     assert "max_iter" in search.fit(X, y).best_params_
-
-
-@pytest.mark.parametrize(
-    ("base", "flag"),
-    [(Sampler, "learns"), (Sampler, "repeats"), (Scheduler, "races"), (Scheduler, "ranks")],
-)
-def test_a_flag_of_before_is_refused_with_what_to_write(base, flag):
-    with pytest.raises(TypeError, match=rf"Mine.{flag} = True .* = (Reads|Told)\("):
-        type("Mine", (base,), {flag: True})

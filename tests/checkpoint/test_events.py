@@ -156,6 +156,12 @@ def test_resources_of_a_header_are_in_order(header):
         decode_record(header | {"min_resources": 10})
 
 
+@pytest.mark.parametrize("name", ["refit", "any_rung_wins", "seed", "plan", "names", "whole"])
+def test_a_header_that_lacks_an_entry_is_refused_by_its_name(name, header):
+    with pytest.raises(ValueError, match=f"'{name}' is missing"):
+        decode_record({key: value for key, value in header.items() if key != name})
+
+
 def test_a_header_comes_back_as_it_was_written(header):
     one = decode_record(header)
     assert decode_record({"k": "header", **one.to_record()}) == one

@@ -84,6 +84,8 @@ LOADED = {
     "an attribute of a thread": ("T = threading.local()\nT.w = given", "T.w"),
     "eval": ("W = given", "eval('W')"),
     "vars of a module": (OWN, "vars(own_settings)['ALPHA']"),
+    "a module that leads to itself": (
+        OWN + "\nown_settings.me = own_settings", "own_settings.me.__dict__['ALPHA']"),
     "a builtin": ("import builtins\nbuiltins.W_OF_TESTS = given", "W_OF_TESTS"),
     "what is set in place": ("W = np.zeros(2)\nW[:] = given", "W[1]"),
     "a named setting beside a time": ("CFG = {'w': given, 't': time.time()}", "CFG['w']"),

@@ -198,32 +198,25 @@ def environment(texts: set[str]) -> dict[str, str | None]:
 
 def _own_modules(function, found):
     """List the user's own modules that a function uses, and whether all of each counts."""
-    space = function.__globals__
+    space, words = function.__globals__, found.words
     waiting = [(space[name], name in found.passed) for name in sorted(found.names & space.keys())]
-    waiting += [(each, bool(found.words & OF_IMPORTED)) for each in _imported(function, found)]
-    waiting += [(each, True) for each in given_to(function).values()]
+    imported = [_module(function, name) for name in sorted(found.imports)]
+    waiting += [(each, bool(words & OF_IMPORTED)) for each in imported]
+    whole = [*given_to(function).values()]
+    whole += _named_by_text(function) if words & OF_MODULES else []
     own = sys.modules.get(space.get("__name__", ""))
-    if found.words & OF_OWN_MODULE and own is not None and vars(own) is space:
-        waiting.append((own, True))
-    if found.words & OF_MODULES:
-        waiting += [(each, True) for each in _named_by_text(function)]
+    if words & OF_OWN_MODULE and own is not None and vars(own) is space:
+        whole.append(own)
+    waiting += [(each, True) for each in whole]
     modules: list[tuple[types.ModuleType, bool]] = []
-    for value, is_whole in waiting:
+    for value, is_whole in waiting:  # which grows
+        is_whole |= "__dict__" in found.attributes
         if isinstance(value, types.ModuleType) and not is_installed_module(value):
             if (value, is_whole) in modules or (vars(value) is space and not is_whole):
                 continue
-            modules.append((value, is_whole or "__dict__" in found.attributes))
-            inner = found.attributes & vars(value).keys()
-            waiting += [(vars(value)[name], name in found.passed) for name in sorted(inner)]
-    return modules
-
-
-def _imported(function, found):
-    """List the modules of the user's own that a function imports when it is called."""
-    modules: list[types.ModuleType] = []
-    for module in filter(None, [_module(function, name) for name in sorted(found.imports)]):
-        inner = [f"{module.__name__}.{name}" for name in sorted(found.attributes)]
-        modules += [module, *(sys.modules[path] for path in inner if path in sys.modules)]
+            modules.append((value, is_whole))
+            inner = sorted(found.attributes & vars(value).keys())
+            waiting += [(vars(value)[n], is_whole or n in found.passed) for n in inner]
     return modules
 
 

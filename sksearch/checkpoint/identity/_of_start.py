@@ -153,10 +153,9 @@ def _settings(sources):
 
 def _source(node, each):
     """The name of what is imported if it is a clock, chance or the process; else None."""
-    if isinstance(node, ast.Import):
-        is_source = each.name in MODULES
-    else:
-        is_source = getattr(node, "module", None) in MODULES and each.name in SOURCES | FORMS
+    is_whole = isinstance(node, ast.Import)
+    module = each.name if is_whole else getattr(node, "module", None)
+    is_source = module in MODULES and (is_whole or each.name in SOURCES | FORMS)
     return ast.Name(each.name) if is_source else None
 
 
