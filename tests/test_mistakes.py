@@ -106,7 +106,7 @@ MISTAKES = {
     "a class": (lambda: fit(SVC), r"pass an instance, SVC\(\)"),
     "a list of estimators": (lambda: fit([SVC(), GaussianNB()]), "Did you mean 'svc__C'"),
     "a name": (lambda: fit("svc"), "estimator.*implementing 'fit'.*'svc'"),
-    "swapped": (lambda: RandomSearchCV(SPACE, SVC()).fit(X, Y), "before their param_distributions"),
+    "swapped": (lambda: RandomSearchCV(SPACE, SVC()).fit(X, Y), "their param_distributions"),
     # spaces
     "a range as a tuple": (lambda: fit(space={"C": (0.1, 10.0)}), r"two choices.*uniform\(0.1, 9"),
     "integers as a tuple": (
