@@ -76,7 +76,7 @@ class Allowance:
 
 
 @dataclass
-class Watch:
+class GrowthScoring:
     """Scores an estimator while it grows, and says when that should end.
 
     Parameters
@@ -272,24 +272,24 @@ class Growth:
             if there is time and it is not far.
         """
         known = self.known(high, state.estimator)
-        watch = Watch(known, score, self.patience, self.slack, allowance, least)
+        scoring = GrowthScoring(known, score, self.patience, self.slack, allowance, least)
         self._make_endless(state.estimator)
         *rows_in, params = enter(state, *rows, params)
-        self._grow(state, tuple(rows_in), watch, classes, params)
+        self._grow(state, tuple(rows_in), scoring, classes, params)
         state.n_steps = 0  # nothing goes on from here
 
-    def _grow(self, state, rows, watch, classes, params):
-        """Train from look to look, as long as `watch` says."""
-        looks, is_enough = self._looks(watch, state.estimator), False
+    def _grow(self, state, rows, scoring, classes, params):
+        """Train from look to look, as long as `scoring` says."""
+        looks, is_enough = self._looks(scoring, state.estimator), False
         if not self.can_truncate:
-            watch.known = looks  # a model has no score but at the count that it has
+            scoring.known = looks  # a model has no score but at the count that it has
         while looks and not is_enough:
-            look = watch.next_of(looks if self.leaves_out and self.can_truncate else looks[:1])
+            look = scoring.next_of(looks if self.leaves_out and self.can_truncate else looks[:1])
             if look is None:
                 return
             self.train(state, rows, look, classes, params)
             state.n_steps = look
-            is_enough = watch.see(look, partial(self._shown, state.estimator, look))
+            is_enough = scoring.see(look, partial(self._shown, state.estimator, look))
             looks = looks[bisect_right(looks, look) :]
 
     @contextmanager
@@ -305,13 +305,13 @@ class Growth:
             finally:
                 replace_last_step(estimator, whole)
 
-    def _looks(self, watch, estimator):
+    def _looks(self, scoring, estimator):
         """Counts after which it is asked whether to go on; the least one for those next to it."""
-        looks = self.looks(watch.known[-1], estimator)
-        if not 1 < watch.least < looks[-1]:
+        looks = self.looks(scoring.known[-1], estimator)
+        if not 1 < scoring.least < looks[-1]:
             return looks
-        apart = (look for look in looks if not 1 / STEP < look / watch.least < STEP)
-        return sorted({*apart, looks[-1], watch.least})
+        apart = (look for look in looks if not 1 / STEP < look / scoring.least < STEP)
+        return sorted({*apart, looks[-1], scoring.least})
 
     def refit(
         self,

@@ -112,7 +112,7 @@ def where_a_curve_is_known_and_when_it_ends():
 
 def watched(curve, growth):
     """The counts that were scored before the training ended."""
-    from sksearch.estimators._growth import Watch
+    from sksearch.estimators._growth import GrowthScoring
 
     seen = []
 
@@ -120,8 +120,8 @@ def watched(curve, growth):
         seen.append(count)
         return curve(count)
 
-    watch = Watch(growth.known(500, None), score, growth.patience, growth.slack, None, 1)
-    end = next((n for n in range(1, 501) if watch.ends(None, n)), None)
+    scoring = GrowthScoring(growth.known(500, None), score, growth.patience, growth.slack, None, 1)
+    end = next((n for n in range(1, 501) if scoring.ends(None, n)), None)
     return [end, seen]
 
 

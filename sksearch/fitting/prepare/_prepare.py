@@ -197,7 +197,7 @@ def _doubt_of(options: Options, X: Samples, y: Targets) -> str:
 
 
 @dataclass(frozen=True)
-class Parts:
+class Composition:
     """The parts of a search, composed, and the unfitted estimator that it tunes."""
 
     search: Composer  # with the parts that its user left to it
@@ -208,7 +208,9 @@ class Parts:
     scheduler: Scheduler
 
 
-def _parts_of(search: Composer, options: Options, data: Data, rng: np.random.RandomState) -> Parts:
+def _parts_of(
+    search: Composer, options: Options, data: Data, rng: np.random.RandomState
+) -> Composition:
     """Compose the search; ValueError if the estimator cannot be trained on the resource."""
     estimator = clone(options.estimator)
     own = None if search._own_space is None else search._own_space(estimator)
@@ -222,7 +224,7 @@ def _parts_of(search: Composer, options: Options, data: Data, rng: np.random.Ran
     sampler, scheduler = filled._compose(space, copy.deepcopy(rng))
     audit = options.spending.audit
     scheduler = Audited(scheduler, audit) if audit else scheduler
-    return Parts(filled, estimator, space, resource, sampler, scheduler)
+    return Composition(filled, estimator, space, resource, sampler, scheduler)
 
 
 @dataclass(frozen=True)
@@ -239,7 +241,7 @@ class Aim:
 
 
 def _aim_of(
-    options: Options, parts: Parts, data: Data, scoring: Scoring, rng: np.random.RandomState
+    options: Options, parts: Composition, data: Data, scoring: Scoring, rng: np.random.RandomState
 ) -> Aim:
     """State the problem with what is known before, and adapt sampler and scheduler to it."""
     goal, spending = options.goal, with_plain_numbers(options.spending)
@@ -263,7 +265,7 @@ def _aim_of(
 
 
 def _plan_of(
-    options: Options, parts: Parts, data: Data, aim: Aim, left_out: tuple[str, ...]
+    options: Options, parts: Composition, data: Data, aim: Aim, left_out: tuple[str, ...]
 ) -> SearchPlan:
     """Lay out what will be spent; ValueError if parts do not fit, or it would never end."""
     rungs = planned(aim.scheduler, aim.problem)
