@@ -1,8 +1,8 @@
-"""What is known about a search: the problem, its trials and their results.
+"""Known facts of a search: the problem, its trials and their results.
 
 The `History` is the only mutable state of a search. Samplers and schedulers read it and decide;
-`Study` alone writes it. Everything here can be pickled. A history that was pickled goes on exactly
-where it was: its cache is dropped and computed again.
+only `Study` writes it. Everything here can be pickled. An unpickled history resumes exactly at the
+same point: its cache is dropped and computed again.
 """
 
 import math
@@ -17,57 +17,57 @@ from sksearch._utils._fronts import best_first as order_of
 from sksearch.space import Beliefs, Space
 
 Params = dict[str, Any]
-#: Parameter of a list of models: the name of the model that a candidate is of.
+#: Parameter of a list of models: the name of a candidate's model.
 WHICH = "model"
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What a search is asked to solve, fixed before anything is spent.
+    """Problem that a search solves, fixed before any evaluation.
 
     Parameters
     ----------
     space : Space
-        Where candidates come from.
+        Search space.
     min_resources, max_resources : int
-        Smallest and largest count of resource units that a trial is brought up to.
+        Smallest and largest number of resource units of a trial.
     seed : int
         Seed of every random decision of the search.
     initial_params : tuple of dict
-        The user's first guesses: the first trials have these params, in this order.
+        The user's first candidates: the first trials have these parameters, in this order.
     continues : bool
-        Whether a trial that is brought further pays for the difference only, as with epochs, or
-        for everything from nothing, as with rows.
+        Whether a continued trial pays for the difference only, as with epochs, or for everything
+        from nothing, as with rows.
     n_candidates : int or None
-        Count of candidates, where each is brought straight up to `max_resources`, and in a race
-        over folds; None where weak ones are discarded earlier, and where nobody knows it.
+        Number of candidates if all are trained at `max_resources` or raced over folds; None if the
+        scheduler discards some earlier or the number is unknown.
     has_baseline : bool
-        Whether the first of `initial_params` is what the search should beat, the untuned
-        estimator.
+        Whether the first of `initial_params` is the baseline to beat, the untuned estimator.
     n_own : int
         Number of first `initial_params` that are models with their own values, one for each model
-        of a list. They and the baseline may lie outside of the space.
+        of a list. They and the baseline may lie outside the space.
     races : bool
-        Whether one unit is one fold, and candidates are dropped fold by fold. Then the mean of a
-        candidate over its first folds is compared with those of others on the same folds.
+        Whether one unit is one fold, and candidates are dropped fold by fold. The mean of a
+        candidate over its first folds is then compared with the other candidates' means on the
+        same folds.
     known : tuple of (dict, float)
-        Candidates and scores at `max_resources` that an earlier search for the same task has
-        found: models learn from them.
+        Candidates and scores at `max_resources` found by an earlier search for the same task:
+        models learn from them.
     objectives : tuple of str
-        Names of several values that are all to be large; empty where there is the score alone.
+        Names of several values to maximise; empty if there is only the score.
     bounds : tuple of str
-        Names of what is measured and has to keep a bound.
+        Names of measured values with a bound.
     allows : callable or None
-        ``allows(params) -> bool``, whether a candidate may be evaluated at all; None: each may.
+        ``allows(params) -> bool``, whether a candidate may be evaluated; None: all may.
     changing : tuple of str or None
-        Names of the params that a training obeys when they change on its way; None: all.
+        Names of the parameters that may change while training continues; None: all.
     prior : Beliefs or None
-        Where the user expects good candidates; None: nowhere.
+        The user's belief about the location of good candidates; None: no belief.
     repeats : bool
-        Whether a candidate that is known may be tried again.
+        Whether a known candidate may be tried again.
     started : tuple of (dict or None)
-        Candidates of the smaller search that this one extends: the first trials have these params,
-        in this order. None: the params could not be stored, and are proposed again.
+        Candidates of the smaller search that this one extends: the first trials have these
+        parameters, in this order. None: they could not be stored, and are proposed again.
 
     Examples
     --------
@@ -99,17 +99,17 @@ class Problem:
     started: tuple[Params | None, ...] = ()
 
     def point(self, params: Params) -> np.ndarray:
-        """Return the coordinates of a candidate, or of a model outside of the space."""
+        """Return the coordinates of a candidate, or of a model outside the space."""
         return (self.space.place if self.own else self.space.to_unit)(params)
 
     @property
     def own(self) -> tuple[Params, ...]:
-        """Models with their own values, tuple of dict; they may lie outside of the space."""
+        """Models with their own values, tuple of dict; they may lie outside the space."""
         return self.initial_params[: max(self.n_own, int(self.has_baseline))]
 
     @property
     def size(self) -> float:
-        """Number of candidates, own values included; without end where they may repeat."""
+        """Number of candidates, including own values; infinite if candidates may repeat."""
         if self.repeats:
             return math.inf
         return self.space.size + sum(not self.space.contains(params) for params in self.own)
@@ -125,7 +125,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Span:
-    """When and where one fold of a job was trained and scored.
+    """Time and place of the training and scoring of one fold of a job.
 
     Parameters
     ----------
@@ -134,8 +134,8 @@ class Span:
     began, ended : float
         Seconds since 1970 by the worker's clock; on a `VirtualClock` since it was opened.
     worker : str
-        Name of the worker: its machine and process, and its thread where that is not the main
-        one. "" on a `VirtualClock`, whose workers have no names.
+        Name of the worker: its machine and process, and its thread unless that is the main thread.
+        "" on a `VirtualClock`, where workers have no names.
 
     Examples
     --------
@@ -158,26 +158,26 @@ class Result:
     Parameters
     ----------
     score : float
-        Greater is better. NaN, and only NaN, means that the job failed.
+        Greater is better. NaN means that the job failed, and only that.
     cost : float
-        Seconds that the job took, summed over folds.
+        Duration of the job in seconds, summed over folds.
     status : str
-        "ok", "error" (it raised), "memory" (it ran out of memory), "nan" (the score is not a
-        finite number), "crash" (its worker process died) or "timeout" (it took too long).
+        "ok", "error" (an exception), "memory" (out of memory), "nan" (the score is not a finite
+        number), "crash" (the worker process died) or "timeout" (the job took too long).
     error : str
-        The first line of the error, "" for a job that did not fail.
+        First line of the error, "" for a job that did not fail.
     fold_scores : tuple of float, default=()
-        Scores of all folds that the trial was evaluated on so far, in the order of the folds;
-        `score` is their mean. Empty where a fold failed, and where there are no folds.
+        Scores of all folds on which the trial was evaluated so far, in the order of the folds;
+        `score` is their mean. Empty if a fold failed, or without folds.
     spans : tuple of Span, default=()
-        When and where the folds of this job ran, as far as it is known: not of those whose worker
-        did not return. Results that differ in nothing else are equal.
+        Time and place of the job's folds, if known: missing if the worker did not return. Results
+        that differ only in their spans are equal.
     objectives : tuple of float, default=()
-        Values of the problem's objectives, greater is better. Empty where a fold failed, and
-        where there is the score alone.
+        Values of the problem's objectives, greater is better. Empty if a fold failed, or if there
+        is only the score.
     slacks : tuple of float, default=()
-        How far each of the problem's bounds is kept, in units of the bound; negative where it is
-        broken. Empty where a fold failed.
+        Distance to each of the problem's bounds, in units of the bound; negative if it is
+        violated. Empty if a fold failed.
 
     Examples
     --------
@@ -204,20 +204,20 @@ class Result:
 
     @property
     def violation(self) -> float:
-        """By how much bounds are broken, all together; 0 where none is."""
+        """Total violation of bounds; 0 if all are satisfied."""
         return -sum(slack for slack in self.slacks if slack < 0)
 
     @property
     def feasible_score(self) -> float:
-        """The score, NaN where a bound is broken."""
+        """The score, NaN if a bound is violated."""
         return self.score if self.violation == 0 else math.nan
 
 
 def best_first(results: Sequence[Result]) -> list[int]:
     """Order results.
 
-    Those that keep all bounds come first, by score, or with several objectives by non-dominated
-    sorting and crowding distance; then come the others, by how much they break.
+    Results that satisfy all bounds come first, by score, or with several objectives by
+    non-dominated sorting and crowding distance; then the others, by the size of their violation.
 
     Parameters
     ----------
@@ -245,18 +245,18 @@ def best_first(results: Sequence[Result]) -> list[int]:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a model expected of a candidate before it was evaluated.
+    """Prediction of a model for a candidate before its evaluation.
 
     Parameters
     ----------
     score : float
         Median of the predicted scores.
     low, high : float
-        Ends of the interval that has the score with a probability of 95 %.
+        Ends of the interval that contains the score with a probability of 95 %.
     resource : int
-        Count of units at which the score is expected.
+        Number of units of the predicted score.
     widened : float, default=1.0
-        By how much the interval is wider than the model says, since it has missed before.
+        Factor by which the model's interval is widened, because of earlier misses.
 
     Examples
     --------
@@ -289,19 +289,19 @@ class Trial:
     id : int
         Position in the order in which trials were started.
     params : dict
-        The candidate's parameters, inactive ones absent.
+        Parameters of the candidate, without inactive ones.
     bracket : int
-        The bracket that it was started in.
+        Bracket in which it was started.
     parent : int or None
         Trial whose fitted state it continues from.
     results : dict of int to Result
-        By the resource that the trial was brought up to, in the order of telling.
+        Results by the resource of the trial, in the order of arrival.
     running : int or None
-        The resource of the job that is under way, None if no job is.
+        Resource of the running job, None if no job is running.
     prediction : Prediction or None
-        Score that the sampler's model expected when it was proposed; None where there was none.
+        Score predicted by the sampler's model at the proposal; None without a model.
     inherited : int
-        Count of units that the fitted state of its parent had.
+        Number of units of its parent's fitted state.
 
     Examples
     --------
@@ -333,20 +333,20 @@ class Trial:
         return max(self.results, default=0)
 
     def spent(self, resource: int) -> int:
-        """Return the count of units that it had before it was brought up to `resource`."""
-        # A list, since the search's thread may add a result.
+        """Return the number of units that it had before it was brought up to `resource`."""
+        # Iterate over a copy: the search's thread may add a result.
         return max((r for r in list(self.results) if r < resource), default=self.inherited)
 
     def fold_scores(self, resource: int) -> list[float]:
-        """Return the scores on the first folds, where one unit is one fold.
+        """Return the scores on the first folds, if one unit is one fold.
 
-        Where the result has none, they are computed from the means at the rungs; folds that came
-        together have their mean.
+        If the result contains none, they are computed from the means at the rungs; folds that
+        arrived together share their mean.
 
         Parameters
         ----------
         resource : int
-            Count of folds that the trial has a score at.
+            Number of folds on which the trial has a score.
 
         Returns
         -------
@@ -365,7 +365,7 @@ class Trial:
 
 
 class History:
-    """The trials of one search, with the counts that schedulers ask for.
+    """Trials of one search, with the numbers that schedulers need.
 
     Parameters
     ----------
@@ -379,8 +379,7 @@ class History:
     log : list of tuple (str, int, int)
         Every event: ("ask" or "tell", trial id, resource). Replaying it rebuilds the history.
     exhausted : bool
-        Whether the space was found to have no new candidate left. If so, no trial is started any
-        more.
+        Whether the space has no new candidate left. If so, no further trial is started.
     cache : dict
         For derived values that are costly to compute. May be emptied at any moment without
         changing a decision, and is not pickled.
@@ -407,7 +406,7 @@ class History:
         self._count()
 
     def _count(self) -> None:
-        """Make what follows from the trials and the log."""
+        """Compute everything that follows from the trials and the log."""
         self._keys: set = {self.problem.space.key(trial.params) for trial in self.trials}
         self._rungs: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
         self._n_told: defaultdict[tuple[int, int], int] = defaultdict(int)
@@ -419,7 +418,7 @@ class History:
                 self._n_told[key] += 1
 
     def __getstate__(self) -> dict[str, Any]:
-        # Sets, and dicts whose keys are tuples, are more than some formats can hold (skops).
+        # Sets, and dicts with tuples as keys, are not supported by some formats (skops).
         names = ("problem", "trials", "log", "exhausted")
         return {name: getattr(self, name) for name in names}
 
@@ -432,13 +431,13 @@ class History:
 
     @property
     def n_running(self) -> int:
-        """Count of jobs that were asked for and not told yet."""
+        """Number of running jobs."""
         n_told = sum(self._n_told.values())
         return len(self.log) - 2 * n_told
 
     @property
     def has_results(self) -> bool:
-        """Whether any job was told."""
+        """Whether any result has arrived."""
         return bool(self._n_told)
 
     @property
@@ -447,11 +446,11 @@ class History:
         return self._keys
 
     def knows(self, params: Params) -> bool:
-        """Return whether a trial with these params was started already."""
+        """Return whether a trial with these parameters was already started."""
         return self.problem.space.key(params) in self._keys
 
     def takes(self, params: Params) -> bool:
-        """Return whether a trial may be started with these params: allowed, and not known yet."""
+        """Return whether a trial may start with these parameters: allowed and new."""
         allows = self.problem.allows
         is_new = self.problem.repeats or not self.knows(params)
         return is_new and (allows is None or allows(params))
@@ -461,7 +460,7 @@ class History:
         return self._rungs.get((bracket, resource), [])
 
     def n_told(self, bracket: int, resource: int) -> int:
-        """Return the count of results at this bracket and resource."""
+        """Return the number of results at this bracket and resource."""
         return self._n_told.get((bracket, resource), 0)
 
     def start(
@@ -472,7 +471,7 @@ class History:
         parent: int | None = None,
         prediction: Prediction | None = None,
     ) -> Trial:
-        """Add a trial that runs up to `resource`."""
+        """Add a trial with a job up to `resource`."""
         trial = Trial(len(self.trials), params, bracket, parent, prediction=prediction)
         if parent is not None:
             trial.inherited = self.trials[parent].spent(resource)
@@ -482,7 +481,7 @@ class History:
         return trial
 
     def resume(self, trial_id: int, resource: int) -> Trial:
-        """Record that a trial runs up to `resource`."""
+        """Record a job of a trial up to `resource`."""
         trial = self.trials[trial_id]
         if trial.running is not None or resource <= trial.resource:
             raise ValueError(

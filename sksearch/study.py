@@ -1,4 +1,4 @@
-"""The study: a sampler and a scheduler on one history."""
+"""Study: a sampler and a scheduler on one history."""
 
 from dataclasses import replace
 from numbers import Integral
@@ -12,30 +12,30 @@ from sksearch.base import Job, Resume, Sampler, Scheduler, Start
 from sksearch.history import History, Params, Prediction, Problem, Result
 from sksearch.space import Space
 
-N_TRIES = 10  # proposals that are already known, before a new one is drawn at random
+N_TRIES = 10  # proposals already known, before a new candidate is drawn at random
 
 
 class Study:
     """Ask for jobs and tell their results.
 
-    Every random number comes from a generator that is a function of the seed and of the count of
-    trials started, never of the order in which results come in. So pickling a study changes
-    nothing; nor does the count of workers, unless the sampler or the scheduler depends on results
-    that are still missing.
+    Every random number comes from a generator that depends only on the seed and the number of
+    trials started, never on the order of the results. Pickling a study therefore changes nothing;
+    nor does the number of workers, unless the sampler or the scheduler depends on results still
+    missing.
 
     Parameters
     ----------
     problem : Problem
         The problem of the search.
     sampler : Sampler
-        Decides which params the next candidate has.
+        Chooses the parameters of the next candidate.
     scheduler : Scheduler
-        Decides whether to start a new candidate or to bring an old one further.
+        Decides whether to start a new candidate or to continue an earlier one.
 
     Attributes
     ----------
     history : History
-        Everything that is known.
+        Everything known so far.
 
     Examples
     --------
@@ -80,8 +80,8 @@ class Study:
         TypeError
             If the scheduler returns anything but a `Start`, a `Resume` or None.
         ValueError
-            If it names a resource that is no whole number from 1 to ``max_resources``, or a trial
-            that is not idle.
+            If the resource is not an integer from 1 to ``max_resources``, or the trial is not
+            idle.
         """
         history = self.history
         rng = self._rng(len(history.trials))
@@ -118,17 +118,17 @@ class Study:
         Parameters
         ----------
         trial_id : int
-            A trial that is known, or the next new one.
+            Known trial, or the next new one.
         params : dict or None
-            Params of a new trial. None: the sampler proposes them again, with the same result.
+            Parameters of a new trial. None: the sampler proposes them again, with the same result.
         resource : int
-            Count of units that the trial was brought up to.
+            Number of units that the trial was brought up to.
         bracket : int, default=0
-            The trial's bracket.
+            Bracket of the trial.
         parent : int or None, default=None
             Trial whose fitted state a new trial continues from.
         prediction : Prediction or None, default=None
-            The score that the sampler expected of a new trial.
+            Score that the sampler predicted for a new trial.
 
         Returns
         -------
@@ -139,7 +139,7 @@ class Study:
         if trial_id == len(history.trials):
             if params is None:
                 rng, start = self._rng(trial_id), Start(resource, bracket, None, parent)
-                if parent is not None:  # whose params the scheduler has changed
+                if parent is not None:  # the scheduler has changed the parent's parameters
                     start = cast(Start, self.scheduler.next(history, rng))
                 params = cast(Params, self._params(start, rng))  # it was found before
             new = history.start(params, bracket, resource, parent, prediction)
@@ -151,7 +151,7 @@ class Study:
 
     @own_numerics()
     def tell(self, job: Job, result: Result) -> None:
-        """Enter the result of a job that was asked for.
+        """Record the result of a job that `ask` returned.
 
         Parameters
         ----------
@@ -174,7 +174,7 @@ class Study:
         self.history.tell(job.trial_id, job.resource, result)
 
     def _next(self, rng: np.random.Generator) -> Start | Resume | None:
-        """Return what the scheduler decides, if that can be done."""
+        """Return the scheduler's decision, if it is valid."""
         history = self.history
         decision = self.scheduler.next(history, rng)
         if decision is None:
@@ -189,19 +189,19 @@ class Study:
             wrong = f"there are {len(history.trials)} trials, the first is 0"
         else:
             return decision
-        # Not before: its text takes as long as the rest of asking.
+        # Only now: formatting the message takes as long as the rest of `ask`.
         raise error(f"{type(self.scheduler).__name__}.next returned {decision!r}: {wrong}.")
 
     def _rng(self, *words: int) -> np.random.Generator:
         return np.random.default_rng((self.history.problem.seed, *words))
 
     def _params(self, start: Start, rng: np.random.Generator) -> Params | None:
-        """Choose the params of a new trial; None when the space has no new candidate left."""
+        """Choose the parameters of a new trial; None if no new candidate is left."""
         history = self.history
         if start.params is not None:
             return start.params
         trial_id = len(history.trials)
-        # What a smaller search has paid for comes before what a larger one would begin with.
+        # Candidates that a smaller search has paid for come first.
         for known in (history.problem.started, history.problem.initial_params):
             if trial_id < len(known) and (params := known[trial_id]) is not None:
                 return params

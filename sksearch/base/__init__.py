@@ -1,7 +1,7 @@
 """Decisions of a search, and the protocols of samplers, schedulers and resources.
 
-A sampler chooses params, a scheduler chooses which trial is brought up to which resource, and a
-resource defines one unit of effort. None of them knows a class of the others.
+A sampler chooses parameters, a scheduler chooses the next trial and its resource, and a resource
+defines one unit of effort. They do not depend on each other's classes.
 """
 
 from sksearch.base._decisions import ENDLESS, Job, Plan, Resume, Rung, Start

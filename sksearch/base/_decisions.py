@@ -1,26 +1,26 @@
-"""Decisions of a scheduler: to start a candidate or to resume one; jobs, and the plan."""
+"""Decisions of a scheduler (start or resume a candidate), jobs, and the plan."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sksearch.history import Params, Prediction
 
-#: Number of candidates in the plan of a scheduler that goes on until the search is ended.
+#: Number of candidates in the plan of a scheduler that continues until the search is ended.
 ENDLESS = 10**9
 
 
 @dataclass(frozen=True)
 class Start:
-    """Begin a new candidate and bring it up to `resource`.
+    """Start a new candidate and bring it up to `resource`.
 
     Parameters
     ----------
     resource : int
-        Count of resource units.
+        Number of resource units.
     bracket : int
-        The bracket that the trial belongs to.
+        Bracket of the trial.
     params : dict or None
-        The candidate; None leaves the choice to the sampler.
+        Candidate; None leaves the choice to the sampler.
     parent : int or None
         Trial whose fitted state the new one continues from.
 
@@ -54,24 +54,24 @@ class Resume:
 
 @dataclass(frozen=True)
 class Job:
-    """One trial to be brought up to one resource: what `Study.ask` returns.
+    """A trial to bring up to a resource: the return value of `Study.ask`.
 
     Parameters
     ----------
     trial_id : int
-        The trial.
+        Identifier of the trial.
     params : dict
-        The params of the candidate.
+        Parameters of the candidate.
     resource : int
-        Count of units, from nothing, that the trial is brought up to.
+        Total number of units to bring the trial up to.
     spent : int
-        Count of units that were already paid for, if need be by the parent; 0 for a new trial.
+        Number of units already paid for, possibly by the parent; 0 for a new trial.
     bracket : int
-        The trial's bracket.
+        Bracket of the trial.
     parent : int or None
         Trial whose fitted state a new trial continues from.
     prediction : Prediction or None
-        The score that the sampler expects of a new trial.
+        Score that the sampler predicts for a new trial.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Rung:
-    """A row of a plan: how many candidates of a bracket are brought up to which resource.
+    """A row of a plan: the number of candidates of a bracket, and their resource.
 
     Examples
     --------
@@ -107,17 +107,17 @@ class Rung:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a scheduler made of brackets will do, known before anything is spent.
+    """Plan of a scheduler with brackets, known before any evaluation.
 
     Parameters
     ----------
     brackets : tuple of tuple of Rung
-        For each bracket its rungs, lowest resource first.
+        Rungs of each bracket, lowest resource first.
     audits : tuple of tuple of int
-        For each bracket and rung, how many of those that are stopped there are brought to the last
-        rung nevertheless, which counts them; empty if none are.
+        Number of candidates stopped at each rung of each bracket that are trained up to the last
+        rung nevertheless. The last rung includes them. Empty if there are no audits.
     is_most : bool, default=False
-        Whether it is the most that can be done, since candidates are dropped on the way.
+        Whether the plan is an upper bound, because candidates are dropped on the way.
 
     Examples
     --------
@@ -135,12 +135,12 @@ class Plan:
 
     @property
     def n_candidates(self) -> int:
-        """Count of candidates that are started."""
+        """Number of candidates started."""
         return sum(rungs[0].n_candidates for rungs in self.brackets)
 
     @property
     def n_jobs(self) -> int:
-        """Count of (candidate, rung) pairs that are evaluated."""
+        """Number of (candidate, rung) pairs evaluated."""
         return sum(rung.n_candidates for rungs in self.brackets for rung in rungs)
 
     def total_resources(self, *, continues: bool) -> int:
@@ -149,16 +149,16 @@ class Plan:
         Parameters
         ----------
         continues : bool
-            Whether a promoted candidate goes on from where it was, so that only the difference
-            between two rungs is paid, or starts from nothing at each rung.
+            Whether a promoted candidate continues training, so that only the difference between
+            two rungs is paid, or starts from nothing at each rung.
 
         Returns
         -------
         total : int
-            Count of units.
+            Number of units.
         """
         total = sum(self.bracket_resources(rungs, continues) for rungs in self.brackets)
-        if continues:  # audited trials have paid less than those from the rung below
+        if continues:  # audited trials have paid less than candidates from the rung below
             for rungs, row in zip(self.brackets, self.audits, strict=False):
                 paid = [rung.resource for rung in rungs]
                 total += sum(n * (paid[-2] - r) for n, r in zip(row[:-1], paid, strict=False))

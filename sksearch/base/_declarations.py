@@ -1,30 +1,29 @@
-"""What a sampler or a scheduler says of itself: what it reads, and how it wants to be told."""
+"""Declarations of samplers and schedulers: their inputs, and how they receive results."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Reads:
-    """What a sampler or a scheduler looks at, beside the candidates that were begun.
+    """Inputs of a sampler or a scheduler, in addition to the candidates started.
 
-    What it leaves out is done for it, or refused: a sampler that learns and looks at one score
-    gets weighted objectives, and worse scores where a bound is broken; one that does not look at
-    the prior is mixed with draws from it; a scheduler is refused where there is what it does not
-    look at.
+    Undeclared inputs are emulated or rejected. A sampler that learns from a single score gets
+    weighted objectives, and lower scores for violated bounds; a sampler that ignores the prior is
+    mixed with draws from it. A scheduler is rejected if the problem needs an undeclared input.
 
     Parameters
     ----------
     results : bool, default=False
-        Whether what is begun depends on results, and so on the count of jobs that are under way:
-        ``batch_size`` limits it.
+        Whether decisions depend on results, and therefore on the number of jobs running at the
+        same time, which ``batch_size`` limits.
     objectives : bool, default=False
-        Several objectives, and not the score alone: a scheduler compares by rank.
+        Several objectives instead of a single score: a scheduler compares by rank.
     bounds : bool, default=False
-        Measured bounds, and by how much they are broken.
+        Measured bounds, and the size of their violations.
     prior : bool, default=False
-        The problem's prior, which says where good values are expected: for samplers.
+        The problem's prior on the location of good values: for samplers.
     states : bool, default=False
-        Fitted states of other trials, from which new ones go on: for schedulers.
+        Fitted states of other trials, from which new trials continue: for schedulers.
 
     Examples
     --------
@@ -45,19 +44,18 @@ class Reads:
 
 @dataclass(frozen=True)
 class Told:
-    """How a sampler or a scheduler wants to be told what has happened.
+    """How a sampler or a scheduler receives events.
 
     Parameters
     ----------
-    at_once : bool, default=False
-        Results as they come in, and not in an order that the history fixes, so that
-        decisions depend on the workers' speed: for schedulers.
+    Results as they arrive instead of in an order fixed by the history, so that decisions depend on
+    the workers' speed: for schedulers.
     by_fold : bool, default=False
-        Results fold by fold, by which candidates are compared, see `Problem.races`: for
+        Results fold by fold, to compare candidates on the same folds, see `Problem.races`: for
         schedulers.
     repeats : bool, default=False
-        Each result of a candidate that is tried again: for samplers. Else the study asks for
-        another candidate where one is known.
+        Each result of a repeated candidate: for samplers. Otherwise the study asks for another
+        candidate if one is already known.
 
     Examples
     --------
@@ -75,14 +73,14 @@ class Told:
 
 
 class Declares:
-    """What samplers and schedulers have in common: they say what they read, and are told."""
+    """Base of samplers and schedulers: declared inputs, and how they receive events."""
 
     @property
     def reads(self) -> Reads:
-        """What it depends on; a subclass names it as ``reads = Reads(results=True)``."""
+        """Inputs of its decisions; a subclass sets ``reads = Reads(results=True)``."""
         return Reads()
 
     @property
     def told(self) -> Told:
-        """How it wants to be told what has happened."""
+        """How it receives events."""
         return Told()

@@ -1,4 +1,4 @@
-"""The protocols of samplers, which choose params, and of schedulers, which choose resources."""
+"""Protocols of samplers, which choose parameters, and schedulers, which choose resources."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ from sksearch.history import History, Params, Prediction, Problem
 
 
 class Sampler(Declares, ABC):
-    """Decides which params the next candidate has.
+    """Chooses the parameters of the next candidate.
 
     Examples
     --------
@@ -30,31 +30,32 @@ class Sampler(Declares, ABC):
 
     @abstractmethod
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
-        """Propose params, as a function of the arguments alone.
+        """Propose parameters, as a function of the arguments alone.
 
         Parameters
         ----------
         history : History
-            Everything that is known; must not be changed, but for its cache.
+            Everything known so far; read-only except for its cache.
         start : Start
-            The resource and bracket that the candidate is for.
+            Resource and bracket of the candidate.
         rng : numpy.random.Generator
-            The source of all randomness.
+            Source of all randomness.
 
         Returns
         -------
         params : dict
-            A point of ``history.problem.space``. For one that is known, unless candidates repeat,
-            `Study` asks again with another generator, and in the end draws a new one at random.
+            A point of ``history.problem.space``. If it is already known, and candidates do not
+            repeat, `Study` asks again with another generator, and finally draws a new candidate at
+            random.
         """
 
     def predict(self, history: History, start: Start, params: Params) -> Prediction | None:
-        """Say what a model, if there is one, expects of a candidate that `ask` would be given."""
+        """Return the predicted score of a candidate, None without a model."""
         return None
 
 
 class Scheduler(Declares, ABC):
-    """Decides whether to start a new candidate or to bring an old one further.
+    """Decides whether to start a new candidate or to continue an earlier one.
 
     Examples
     --------
@@ -74,14 +75,14 @@ class Scheduler(Declares, ABC):
 
     @abstractmethod
     def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:
-        """Decide what a free worker does next, as a function of the arguments alone.
+        """Decide the next step of a free worker, as a function of the arguments alone.
 
         Parameters
         ----------
         history : History
-            Everything that is known; must not be changed, but for its cache.
+            Everything known so far; read-only except for its cache.
         rng : numpy.random.Generator
-            The source of all randomness.
+            Source of all randomness.
 
         Returns
         -------
@@ -91,53 +92,53 @@ class Scheduler(Declares, ABC):
 
     @abstractmethod
     def plan(self, problem: Problem) -> Plan:
-        """Compute all brackets and rungs before anything is spent."""
+        """Compute all brackets and rungs before any evaluation."""
 
     def adapt(self, problem: Problem) -> tuple["Scheduler", int]:
-        """Choose the smallest resource where the user chose none.
+        """Choose the smallest resource if the user did not.
 
         Parameters
         ----------
         problem : Problem
-            The problem; ``min_resources`` is the least that the resource needs.
+            Problem to solve; ``min_resources`` is the minimum of the resource.
 
         Returns
         -------
         scheduler : Scheduler
-            This one, or another one that takes its place where there is no room for rungs.
+            This one, or a replacement if there is no room for rungs.
         min_resources : int
-            The lowest sensible rung, at least that of the problem.
+            Lowest sensible rung, at least the problem's `min_resources`.
         """
         return self, problem.min_resources
 
     def retired(self, history: History, job: Job) -> Iterable[int]:
-        """Return the trials whose fitted states `job` was the last to need; by default none.
+        """Return the trials with fitted states not needed after `job`; by default none.
 
         Parameters
         ----------
         history : History
-            Everything that is known; must not be changed, but for its cache.
+            Everything known so far; read-only except for its cache.
         job : Job
-            The job that was told last.
+            Job with the latest result.
 
         Returns
         -------
         trial_ids : iterable of int
-            Each is named once over a whole search.
+            Each occurs once in a whole search.
         """
         return ()
 
     def audited(self, history: History) -> Mapping[int, int] | None:
-        """Return stopped trials that it brings to the last rung, with that resource.
+        """Return stopped trials to train up to the last rung, with that resource.
 
         Parameters
         ----------
         history : History
-            Everything that is known.
+            Everything known so far.
 
         Returns
         -------
         resources : mapping of int to int, or None
-            By trial id; None if it never does, as by default.
+            By trial id; None if the scheduler never does this (the default).
         """
         return None

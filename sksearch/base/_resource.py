@@ -1,4 +1,4 @@
-"""The protocol of resources: what one unit of effort is on an estimator."""
+"""Protocol of resources: one unit of effort for an estimator."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection
@@ -10,12 +10,12 @@ import numpy as np
 from sksearch.base._state import Labels, State
 from sksearch.history import Params
 
-#: Called with an estimator, which may contain others; the contexts in which it is fitted.
+#: Called with an estimator, which may contain others; returns the contexts to fit it in.
 FIT_CONTEXTS: list[Callable[[Any], AbstractContextManager]] = []
 
 
 def fit(estimator: Any, X: Any, y: Any, fit_params: dict[str, Any]) -> Any:
-    """Fit an estimator in the contexts that its parts need; y is None where there is none."""
+    """Fit an estimator in the contexts that its parts need; y may be None."""
     with ExitStack() as contexts:
         for context in FIT_CONTEXTS:
             contexts.enter_context(context(estimator))
@@ -23,10 +23,10 @@ def fit(estimator: Any, X: Any, y: Any, fit_params: dict[str, Any]) -> Any:
 
 
 class Resource(ABC):
-    """What one unit of effort is on a scikit-learn estimator.
+    """One unit of effort for a scikit-learn estimator.
 
     By default the estimator is fitted from nothing on all rows of all folds. A subclass overrides
-    what its unit acts on: folds, rows, params or training.
+    the part that its unit affects: folds, rows, parameters or training.
 
     Examples
     --------
@@ -41,35 +41,35 @@ class Resource(ABC):
     (1, 10)
     """
 
-    #: What one unit is called.
+    #: Name of one unit.
     unit: str = "units"
     #: Whether a promoted candidate pays only the difference to its last rung.
     continues: bool = False
-    #: Whether all rungs train and test on the same rows, so that a candidate may win at any.
+    #: Whether all rungs train and test on the same rows, so that candidates may win at any rung.
     comparable: bool = False
-    #: What units are parts of: a unit is a whole fit, or one of the folds, of the rows, of the
-    #: calls of ``partial_fit``, or of what else a training is made of, such as trees.
+    #: Kind of unit: a whole fit, one of the folds, one of the rows, one call of ``partial_fit``,
+    #: or another part of training, such as a tree.
     acts_on: Literal["fits", "folds", "rows", "calls", "training"] = "training"
-    #: Whether units are measured, so that the same count is not the same training again.
+    #: Whether units are measured, so that the same number does not repeat the same training.
     measured: bool = False
 
     @abstractmethod
     def limits(
         self, estimator: Any, n_samples: int, n_splits: int, n_classes: int
     ) -> tuple[int, int]:
-        """Return the smallest sensible and the largest resource, where the user names none.
+        """Return the smallest sensible and the largest resource, if the user gives none.
 
         Parameters
         ----------
         estimator : estimator object
             Unfitted.
         n_samples, n_splits, n_classes : int
-            Counts of rows of X, of folds, and of classes (1 when y is no class label).
+            Number of rows of X, of folds, and of classes (1 if y contains no class labels).
 
         Returns
         -------
         min_resources, max_resources : int
-            Counts of units.
+            Numbers of units.
         """
 
     def check(self, estimator: Any, names: Collection[str]) -> None:  # noqa: B027
@@ -77,7 +77,7 @@ class Resource(ABC):
 
     @property
     def drawn_in_sequence(self) -> Collection[int]:
-        """Amounts whose rows are drawn one after another, so that a larger search has others."""
+        """Amounts with row subsets that depend on the number of draws before them."""
         return ()
 
     def check_max(self, max_resources: int, n_samples: int, n_splits: int) -> None:  # noqa: B027
@@ -104,16 +104,16 @@ class Resource(ABC):
         strata : ndarray of shape (n_samples,) or None
             Class index of each row of X.
         amount : int
-            Count of units.
+            Number of units.
         n_samples : int
-            Count of rows of X.
+            Number of rows of X.
         rng : numpy.random.Generator
-            The same for every amount and candidate of a fold.
+            Generator, the same for every amount and candidate of a fold.
 
         Returns
         -------
         train : ndarray
-            A subset.
+            Subset of the row indices.
         """
         return train
 
@@ -127,11 +127,11 @@ class Resource(ABC):
         n_samples: int,
         rng: np.random.Generator,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Choose the rows to train and to test on, as `rows`; by default all are tested."""
+        """Choose training rows, as `rows`, and test rows; by default all test rows."""
         return self.rows(train, strata, amount, n_samples, rng), test
 
     def params(self, params: Params, amount: int) -> Params:
-        """Return the params of a candidate at `amount`, as `cv_results_` shows them."""
+        """Return the parameters of a candidate at `amount`, as shown in `cv_results_`."""
         return params
 
     def train(
@@ -144,17 +144,17 @@ class Resource(ABC):
         classes: Labels,
         fit_params: dict[str, Any],
     ) -> State:
-        """Bring a state from `spent` to `amount` units.
+        """Train a state from `spent` to `amount` units.
 
         Parameters
         ----------
         state : State
-            A clone with the candidate's params if ``spent == 0``, else what `train` returned
-            for `spent`. May be changed in place.
+            Clone with the candidate's parameters if ``spent == 0``, otherwise the return value of
+            `train` for `spent`. May be changed in place.
         X, y : array-like
-            The training rows.
+            Training rows.
         amount, spent : int
-            Count of units from nothing, and count of those that were already paid for.
+            Total number of units, and number of units already paid for.
         classes : ndarray, list of ndarray or None
             Labels of the whole y, for ``partial_fit`` of classifiers.
         fit_params : dict
@@ -178,18 +178,18 @@ class Resource(ABC):
         classes: Labels,
         fit_params: dict[str, Any],
     ) -> State:
-        """Train the best candidate on all rows by the path that was scored.
+        """Fit the best candidate on all rows by the path that was scored.
 
         Parameters
         ----------
         state : State
-            A clone with the candidate's params.
+            Clone with the candidate's parameters.
         X, y : array-like
             All rows.
         amount : int
-            Count of units that the candidate was brought up to.
+            Number of units that the candidate was brought up to.
         n_steps : int
-            Median over folds of the training steps that this took.
+            Median number of training steps over the folds.
         classes : ndarray, list of ndarray or None
             Labels, for ``partial_fit`` of classifiers.
         fit_params : dict

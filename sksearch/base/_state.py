@@ -1,32 +1,32 @@
-"""The estimator of one candidate and fold, between two rungs."""
+"""Estimator of one candidate and fold, between two rungs."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-#: Class labels of the whole y: one array, a list of them for several outputs, None for no labels.
+#: Class labels of the whole y: an array, a list of arrays for several outputs, or None.
 Labels = np.ndarray | list[np.ndarray] | None
 
 
 @dataclass
 class State:
-    """The estimator of one candidate and fold between two rungs.
+    """Estimator of one candidate and fold between two rungs.
 
     Parameters
     ----------
     estimator : estimator object
         Unfitted for a new candidate.
     n_steps : int
-        Number of training steps that a later rung goes on from; 0 when it begins again.
+        Number of training steps from which a later rung continues; 0 if it starts again.
     seconds : float
-        Time spent in training so far.
+        Training time so far.
     rows : array-like or None
-        The training rows as the last step of a pipeline saw them, where they cannot be made again.
+        Training rows as the last step of a pipeline received them, if they cannot be recomputed.
     y : array-like or None
-        Their target, where a step of the pipeline resampled the rows (imbalanced-learn).
+        Their target, if a step of the pipeline resampled the rows (imbalanced-learn).
     generators : object
-        What the draws of the next epoch go on from, as the family of the estimator has it.
+        State of the random draws of the next epoch, in the format of the estimator's family.
 
     Examples
     --------
@@ -48,4 +48,4 @@ class State:
     generators: Any = None
 
 
-State.__module__ = "sksearch.base"  # where it is imported from, and what stored states name
+State.__module__ = "sksearch.base"  # public import path, also in stored states

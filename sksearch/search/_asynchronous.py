@@ -18,9 +18,9 @@ from sksearch.space import Space
 class ASHASearchCV(BaseSearch):
     """Asynchronous successive halving: a free worker never waits for a rung to end.
 
-    A free worker promotes a candidate that is among the best ``1 / factor`` of its rung so far, or
-    starts a new one. All workers are always busy, even if there are many of them or if fits vary
-    in duration, but the promoted candidates depend on the order of the results.
+    A free worker promotes a candidate among the best ``1 / factor`` of its rung so far, or starts
+    a new one. All workers are always busy, even if there are many of them or if fits vary in
+    duration, but the promoted candidates depend on the order of the results.
 
     Parameters
     ----------
@@ -50,8 +50,8 @@ class ASHASearchCV(BaseSearch):
         Candidates that may win: all of them ("best"), or only those with the largest resource
         ("top").
     audit : float, default=0.0
-        Share of the candidates stopped early that are trained up to the last rung at the end, to
-        measure the loss.
+        Share of early-stopped candidates to train up to the last rung at the end, to measure the
+        loss.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.
@@ -89,8 +89,8 @@ class ASHASearchCV(BaseSearch):
         Belief about good values by parameter name: a distribution of a number, or a dict of
         weights of the choices in a list.
     timeout : float or None, default=None
-        Time limit in seconds, including the refit, whose duration is estimated from the fits on
-        the folds.
+        Time limit in seconds, including the refit. Its duration is estimated from the fits on the
+        folds.
     overtime : float or None, default=None
         Seconds after `timeout` at which candidates still running are stopped. None: the search
         waits for them.
@@ -297,8 +297,8 @@ class PASHASearchCV(BaseSearch):
         Candidates that may win: all of them ("best"), or only those with the largest resource
         ("top").
     audit : float, default=0.0
-        Share of the candidates stopped early that are trained up to the last rung at the end, to
-        measure the loss.
+        Share of early-stopped candidates to train up to the last rung at the end, to measure the
+        loss.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.
@@ -336,8 +336,8 @@ class PASHASearchCV(BaseSearch):
         Belief about good values by parameter name: a distribution of a number, or a dict of
         weights of the choices in a list.
     timeout : float or None, default=None
-        Time limit in seconds, including the refit, whose duration is estimated from the fits on
-        the folds.
+        Time limit in seconds, including the refit. Its duration is estimated from the fits on the
+        folds.
     overtime : float or None, default=None
         Seconds after `timeout` at which candidates still running are stopped. None: the search
         waits for them.

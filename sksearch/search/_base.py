@@ -1,7 +1,7 @@
-"""`BaseSearch`: scikit-learn's search estimator with a ``fit`` of its own.
+"""`BaseSearch`: scikit-learn's search estimator with its own ``fit``.
 
-scikit-learn's ``evaluate_candidates`` throws fitted estimators away and cannot change the
-number of folds, so ``fit`` is ours; prediction, delegation, tags and routing are inherited.
+scikit-learn's ``evaluate_candidates`` discards fitted estimators and cannot change the number of
+folds, so ``fit`` is ours; prediction, delegation, tags and routing are inherited.
 """
 
 import copy
@@ -108,8 +108,8 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         Belief about good values by parameter name: a distribution of a number, or a dict of
         weights of the choices in a list.
     timeout : float or None, default=None
-        Time limit in seconds, including the refit, whose duration is estimated from the fits on
-        the folds.
+        Time limit in seconds, including the refit. Its duration is estimated from the fits on the
+        folds.
     overtime : float or None, default=None
         Seconds after `timeout` at which candidates still running are stopped. None: the search
         waits for them.
@@ -222,21 +222,21 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         "ensemble": ["boolean", COUNT],
     }
 
-    # Searches at several resources have parameters of these names.
+    # Parameters of searches with several rungs.
     resource = None  # type: Any
     audit = 0.0  # type: Any
     min_resources = max_resources = select = "auto"  # type: Any
-    # And so have searches whose proposals learn.
+    # Parameters of searches with proposals that depend on results.
     batch_size = 1  # type: Any
-    # A search with rules of its own for a space has a method of this name, which returns it.
+    # Method with which a search derives its space, if it has special rules.
     _own_space = None  # type: Any
 
-    #: What other libraries take a search for: they ask ``isinstance(search, RandomizedSearchCV)``.
+    #: Base class for ``isinstance(search, RandomizedSearchCV)`` checks in other libraries.
     _known_as: ClassVar[tuple[Any, ...]] = (RandomizedSearchCV,)
-    #: Whether it has the name of scikit-learn's, and so ends as that does.
+    #: True for searches with the names of scikit-learn's, which end as those do.
     _is_namesake: ClassVar[bool] = False
 
-    # Long types are texts: ``help`` shows their names, as editors do, instead of their parts.
+    # Long types are strings so that ``help`` and editors show their names, not their parts.
     def __init__(
         self,
         estimator: Any,
@@ -315,7 +315,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
 
     @abstractmethod
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
-        """Name the sampler and the scheduler; `rng` is for candidates settled beforehand."""
+        """Return the sampler and the scheduler; `rng` is for candidates drawn in advance."""
 
     def _run_search(self, evaluate_candidates: object) -> None:
         raise NotImplementedError(
@@ -324,25 +324,25 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         )
 
     def _filled(self, folds: Folds) -> "BaseSearch":
-        """Return a search with the parameters that its user left to it, for these folds."""
+        """Return a search with the parameters that the user left open filled in."""
         return self
 
     @plain_errors
     @autologged
     @fit_context
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, **params: Any) -> Self:
-        """Search, and train the best candidate on all rows.
+        """Run the search and fit the best candidate on all rows.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
-            Training data; anything indexable that the estimator takes, passed on as it is.
+            Training data: any indexable object that the estimator accepts, passed on unchanged.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
             Target.
         **params : dict of str to object
-            Passed on as ``GridSearchCV`` does: ``groups`` to the splitter, the rest to the
-            estimator's ``fit`` (and its ``partial_fit``), sliced to each fold where it has one
-            entry for each row; routed by request where metadata routing is on.
+            Passed on as in ``GridSearchCV``: ``groups`` to the splitter, the rest to the
+            estimator's ``fit`` (and its ``partial_fit``), sliced to each fold if there is one
+            entry for each row; routed by request if metadata routing is enabled.
 
         Returns
         -------
@@ -352,19 +352,19 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         Raises
         ------
         ValueError, TypeError
-            If an argument is not usable, before any fit; if all fits failed, at the latest after
-            the last rung; the first line has the cause. If no score is finite; with the names of
-            scikit-learn's searches this only warns, as there.
+            If an argument is invalid, before any fit; if all fits failed, at the latest after the
+            last rung, with the cause in the first line; if no score is finite. Searches with
+            scikit-learn's names only warn about the last, as in scikit-learn.
         TimeoutError
-            If no candidate had its score when `timeout` and `overtime` were up.
+            If no candidate was scored within `timeout` and `overtime`.
         KeyboardInterrupt
-            On Ctrl-C. The attributes are set from what was known, but there is no refit.
+            On Ctrl-C. The attributes are set from the results so far, without a refit.
         """
         self._reset()
         settle(self.estimator, X, y)
         check_folder(self.checkpoint_dir)
         with recorder_of(self.checkpoint_dir, X, y) as recorder:
-            self._cv()  # folds of a generator are drawn before all else, as by scikit-learn
+            self._cv()  # like scikit-learn, draw the folds of a generator first
             setup = self._prepare(X, y, params, recorder.rng(self.random_state), recorder.unit)
             if not recorder.goes_on:
                 choose_rows(self._options(), setup)
@@ -373,7 +373,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         return self
 
     def _fit(self, setup: Setup, recorder: Recorder) -> None:
-        """Search, keep what was found, and train the best candidate on all rows."""
+        """Run the search, keep its results, and fit the best candidate on all rows."""
         root = root_callback_context(self, n_tasks=1 + (self.refit is not False))
         setup.context.search = self if root.listens else None
         setup.context.spool = recorder.spool
@@ -386,7 +386,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
 
     @property
     def progress_(self) -> Progress:
-        """How far the search is, a `Progress`; another thread may ask while ``fit`` runs."""
+        """A `Progress` of the search, which another thread may read while ``fit`` runs."""
         if "_watch" not in vars(self):
             raise AttributeError(f"This {type(self).__name__} is not fitted: call fit first.")
         return self._watch.progress()
@@ -395,27 +395,27 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
     def plan(
         self, X: ArrayLike, y: ArrayLike | None = None, *, measure: bool = False, **params: Any
     ) -> SearchPlan:
-        """Lay out brackets, rungs and their cost, before anything is spent.
+        """Lay out brackets, rungs and their cost before any fit.
 
         Parameters
         ----------
         X, y : array-like
-            As for `fit`; the data tell the counts of rows, classes and folds.
+            As for `fit`; they determine the number of rows, classes and folds.
         measure : bool, default=False
-            Whether the untuned estimator, or each of several models, is trained once, on the
-            largest fold, to tell how long the search will take. Nothing is trained otherwise.
+            Whether to fit the untuned estimator, or each of several models, once on the largest
+            fold, to estimate the duration of the search. Otherwise nothing is fitted.
         **params : dict of str to object
             As for `fit`.
 
         Returns
         -------
         plan : SearchPlan
-            Printed, and in a notebook, it is a table. What `fit` does equals it, unless the search
-            stops early or failures leave fewer to promote than planned.
+            Shown as a table by ``print`` and in notebooks. `fit` follows it exactly, unless the
+            search stops early or failures leave fewer candidates to promote than planned.
         """
         self._validate_params()
         settle(self.estimator, X, y)
-        # Any generator will do: how much is spent does not depend on it.
+        # Any generator will do: the cost does not depend on it.
         setup = self._prepare(X, y, params, check_random_state(0))
         if not measure:
             return setup.plan
@@ -427,13 +427,13 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        # A copy, made at once: another thread may be setting attributes while this is pickled.
+        # Copy the dict at once: another thread may be setting attributes during pickling.
         return dict(super().__getstate__())
 
     # ---- before
 
     def _reset(self) -> None:
-        """Forget an earlier fit, so that an interrupted one never mixes with it."""
+        """Discard an earlier fit, so that an interrupted one never mixes with it."""
         for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
             delattr(self, name)
         self.__dict__.pop("_watch", None)
@@ -448,7 +448,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
     ) -> Setup:
         """Check all input, freeze the folds and compose the search."""
         own = rng
-        if self._is_namesake:  # what the user passed has only the draws of scikit-learn's search
+        if self._is_namesake:  # here parameters only differ from scikit-learn's by their draws
             own = copy.deepcopy(rng)
             self._draw_candidates(rng)
         return prepare(self, self._options(), X, y, params, own, unit)
@@ -457,7 +457,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         """Draw from the user's generator what scikit-learn draws before the folds."""
 
     def _options(self) -> Options:
-        """What the user has asked for, by concern."""
+        """Group the user's parameters by concern."""
         may_be_stopped, space = self.overtime is not None, self.param_distributions
         limits = Limits(
             self.candidate_timeout, self.memory_limit, self.max_retries, may_be_stopped
@@ -471,7 +471,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
             stops=Stops(self.target_score, self.patience, self.stop),
             spending=Spending(
                 self.resource, self.min_resources, self.max_resources, self.select, self.audit,
-                getattr(self, "n_iter", None),  # which a search may lack
+                getattr(self, "n_iter", None),  # not a parameter of every search
             ),
             workers=Workers(
                 self.n_jobs, self.pre_dispatch, self.devices, limits, self.batch_size
@@ -486,7 +486,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         )  # fmt: skip
 
     def _left(self) -> frozenset[str]:
-        """Return which of "cv", "sampler" and "scheduler" are left to the search."""
+        """Return the subset of "cv", "sampler" and "scheduler" that the search chooses."""
         return frozenset()
 
     def _cv(self) -> Any:
@@ -501,14 +501,14 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
     # ---- during
 
     def _run(self, setup: Setup, root: CallbackContext, recorder: Recorder) -> Run:
-        """Run to the end; whatever ends it before, what is known is kept."""
+        """Run to the end, and keep the results so far if it ends early."""
         study, context, plan = setup.study(), setup.context, setup.plan
         if self.verbose > 0:
             of = f"of {plan.n_candidates} candidates, totalling {plan.n_fits - plan.refit} fits"
             of = "candidate until the time is up" if plan.is_endless else of
             say(f"Fitting {len(context.splits)} folds for each {of}")
         name = type(self).__name__.removesuffix("SearchCV") or "Search"
-        # From 3 on the lines are scikit-learn's: two voices at a time are read by nobody.
+        # From 3 on the lines are scikit-learn's, so the status line would only disturb.
         verbose = self.verbose if self.verbose < CV_LINES else 0
         self._watch = watch = Watch(plan, study.history, name, verbose, setup.time)
         run = Run(study, setup, root, recorder, watch)
@@ -566,7 +566,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         return findings.rows()
 
     def _refit(self, found: Found, root: CallbackContext, hook: dict[str, Any]) -> None:
-        """Train the best candidate on all rows."""
+        """Fit the best candidate on all rows."""
         self.interrupted_ = True  # until it has ended
         training, context = found.last_training(self.best_index_), found.findings.context
         best, start = training.untrained(context), now()

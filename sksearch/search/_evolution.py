@@ -1,4 +1,4 @@
-"""Searches by evolution and by swarms, by name."""
+"""Searches by evolution and by swarms."""
 
 import os
 from numbers import Real
@@ -39,7 +39,7 @@ class CMAESSearchCV(BaseSearch):
         Number of candidates from which new ones are made, at least 4. None: depends on the number
         of parameters.
     batch_size : int or "auto", default=1
-        Number of candidates evaluated at the same time. "auto": as many as keep `n_jobs` workers
+        Number of candidates evaluated at the same time. "auto": enough to keep `n_jobs` workers
         busy.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
@@ -78,8 +78,8 @@ class CMAESSearchCV(BaseSearch):
         Belief about good values by parameter name: a distribution of a number, or a dict of
         weights of the choices in a list.
     timeout : float or None, default=None
-        Time limit in seconds, including the refit, whose duration is estimated from the fits on
-        the folds.
+        Time limit in seconds, including the refit. Its duration is estimated from the fits on the
+        folds.
     overtime : float or None, default=None
         Seconds after `timeout` at which candidates still running are stopped. None: the search
         waits for them.
@@ -250,7 +250,7 @@ class DESearchCV(BaseSearch):
         Number of candidates from which new ones are made, at least 4. None: depends on the number
         of parameters.
     batch_size : int or "auto", default=1
-        Number of candidates evaluated at the same time. "auto": as many as keep `n_jobs` workers
+        Number of candidates evaluated at the same time. "auto": enough to keep `n_jobs` workers
         busy.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
@@ -289,8 +289,8 @@ class DESearchCV(BaseSearch):
         Belief about good values by parameter name: a distribution of a number, or a dict of
         weights of the choices in a list.
     timeout : float or None, default=None
-        Time limit in seconds, including the refit, whose duration is estimated from the fits on
-        the folds.
+        Time limit in seconds, including the refit. Its duration is estimated from the fits on the
+        folds.
     overtime : float or None, default=None
         Seconds after `timeout` at which candidates still running are stopped. None: the search
         waits for them.
@@ -436,11 +436,11 @@ class DESearchCV(BaseSearch):
 
 
 class DEHBSearchCV(BaseSearch):
-    """Hyperband whose candidates are made by differential evolution.
+    """Hyperband with candidates made by differential evolution.
 
     Hyperband decides how far each candidate is trained. The population consists of the candidates
-    with the largest resource that has enough results, and differential evolution moves its
-    members. Every bracket costs as much as in Hyperband.
+    at the largest resource with enough results, and differential evolution moves its members.
+    Every bracket costs as much as in Hyperband.
 
     Parameters
     ----------
@@ -458,7 +458,7 @@ class DEHBSearchCV(BaseSearch):
         Number of candidates from which new ones are made, at least 4. None: depends on the number
         of parameters.
     batch_size : int or "auto", default=1
-        Number of candidates evaluated at the same time. "auto": as many as keep `n_jobs` workers
+        Number of candidates evaluated at the same time. "auto": enough to keep `n_jobs` workers
         busy.
     resource : str or Resource, default="n_samples"
         Resource to increase step by step: "epochs", "n_samples", "folds", "seconds" or the name of
@@ -473,8 +473,8 @@ class DEHBSearchCV(BaseSearch):
         Candidates that may win: all of them ("best"), or only those with the largest resource
         ("top").
     audit : float, default=0.0
-        Share of the candidates stopped early that are trained up to the last rung at the end, to
-        measure the loss.
+        Share of early-stopped candidates to train up to the last rung at the end, to measure the
+        loss.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.
@@ -512,8 +512,8 @@ class DEHBSearchCV(BaseSearch):
         Belief about good values by parameter name: a distribution of a number, or a dict of
         weights of the choices in a list.
     timeout : float or None, default=None
-        Time limit in seconds, including the refit, whose duration is estimated from the fits on
-        the folds.
+        Time limit in seconds, including the refit. Its duration is estimated from the fits on the
+        folds.
     overtime : float or None, default=None
         Seconds after `timeout` at which candidates still running are stopped. None: the search
         waits for them.
@@ -689,8 +689,8 @@ class DEHBSearchCV(BaseSearch):
 class GeneticSearchCV(BaseSearch):
     """A genetic algorithm: the best candidates are crossed and mutated.
 
-    The search suits spaces with many choices, integers and conditional parameters, which are
-    inherited like any other parameter.
+    The search suits spaces with many choices, integers and conditional parameters. Offspring
+    inherit conditional parameters like any other.
 
     Parameters
     ----------
@@ -706,7 +706,7 @@ class GeneticSearchCV(BaseSearch):
         Number of candidates from which new ones are made, at least 4. None: depends on the number
         of parameters.
     batch_size : int or "auto", default=1
-        Number of candidates evaluated at the same time. "auto": as many as keep `n_jobs` workers
+        Number of candidates evaluated at the same time. "auto": enough to keep `n_jobs` workers
         busy.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
@@ -745,8 +745,8 @@ class GeneticSearchCV(BaseSearch):
         Belief about good values by parameter name: a distribution of a number, or a dict of
         weights of the choices in a list.
     timeout : float or None, default=None
-        Time limit in seconds, including the refit, whose duration is estimated from the fits on
-        the folds.
+        Time limit in seconds, including the refit. Its duration is estimated from the fits on the
+        folds.
     overtime : float or None, default=None
         Seconds after `timeout` at which candidates still running are stopped. None: the search
         waits for them.
@@ -905,13 +905,13 @@ class PSOSearchCV(BaseSearch):
     n_iter : int, default=100
         Number of candidates; a finite space may have fewer.
     asynchronous : bool, default=True
-        If True, each particle knows all results so far, otherwise only the results of earlier
+        If True, each particle uses all results so far, otherwise only the results of earlier
         rounds, as in [1]_.
     population_size : int or None, default=None
         Number of candidates from which new ones are made, at least 4. None: depends on the number
         of parameters.
     batch_size : int or "auto", default=1
-        Number of candidates evaluated at the same time. "auto": as many as keep `n_jobs` workers
+        Number of candidates evaluated at the same time. "auto": enough to keep `n_jobs` workers
         busy.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
@@ -950,8 +950,8 @@ class PSOSearchCV(BaseSearch):
         Belief about good values by parameter name: a distribution of a number, or a dict of
         weights of the choices in a list.
     timeout : float or None, default=None
-        Time limit in seconds, including the refit, whose duration is estimated from the fits on
-        the folds.
+        Time limit in seconds, including the refit. Its duration is estimated from the fits on the
+        folds.
     overtime : float or None, default=None
         Seconds after `timeout` at which candidates still running are stopped. None: the search
         waits for them.

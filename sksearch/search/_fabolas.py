@@ -1,4 +1,4 @@
-"""Params and the part of the resource they get, chosen together, by name."""
+"""Search that chooses parameters and the amount of the resource together."""
 
 import os
 from typing import Any, Literal
@@ -32,17 +32,17 @@ class FabolasSearchCV(BaseSearch):
         Lists or distributions by parameter name, as for `RandomizedSearchCV`, or a list of such
         dicts. None: the default space of the estimator.
     n_iter : int or None, default=50
-        Number of candidates, most of which are fitted at small sizes only. None: as many as
-        `timeout` allows.
+        Number of candidates, most of which are fitted at small sizes only. None: no limit except
+        `timeout`.
     n_initial : int, default=20
-        Number of quasi-random candidates, at most half of all, that are halved over four small
-        sizes before the first model.
+        Number of quasi-random candidates, at most half of all, halved over four small sizes before
+        the first model.
     cost : {"auto", "seconds", "resource"}, default="auto"
         Divisor of an improvement: measured seconds, or units of the resource. Seconds are the
         true cost, but they differ from run to run, and so does the search. "auto": seconds with
         a `timeout`, otherwise units.
     batch_size : int or "auto", default=1
-        Number of candidates evaluated at the same time. "auto": as many as keep `n_jobs` workers
+        Number of candidates evaluated at the same time. "auto": enough to keep `n_jobs` workers
         busy.
     resource : str or Resource, default="n_samples"
         Resource to increase step by step: "epochs", "n_samples", "folds", "seconds" or the name of
@@ -57,8 +57,8 @@ class FabolasSearchCV(BaseSearch):
         Candidates that may win: all of them ("best"), or only those with the largest resource
         ("top").
     audit : float, default=0.0
-        Share of the candidates stopped early that are trained up to the last rung at the end, to
-        measure the loss.
+        Share of early-stopped candidates to train up to the last rung at the end, to measure the
+        loss.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.
@@ -96,8 +96,8 @@ class FabolasSearchCV(BaseSearch):
         Belief about good values by parameter name: a distribution of a number, or a dict of
         weights of the choices in a list.
     timeout : float or None, default=None
-        Time limit in seconds, including the refit, whose duration is estimated from the fits on
-        the folds.
+        Time limit in seconds, including the refit. Its duration is estimated from the fits on the
+        folds.
     overtime : float or None, default=None
         Seconds after `timeout` at which candidates still running are stopped. None: the search
         waits for them.
@@ -194,12 +194,12 @@ class FabolasSearchCV(BaseSearch):
     resource. The plan is an upper bound, all candidates at all sizes. The search usually spends a
     small part of it.
 
-    The candidate with the best predicted score gets the whole resource as soon as smaller sizes
-    have cost more, and at the end. With rows, only the largest size counts, so the winner was
-    scored at full size even if the search ends early.
+    The candidate with the best predicted score gets the whole resource once smaller sizes have
+    cost more, and at the end. With rows, only the largest size counts, so the winner was scored at
+    full size even if the search ends early.
 
-    The search is intended for fits of a minute or more whose cost grows faster than the number of
-    rows. `GPHalvingSearchCV` is better for epochs.
+    The search is intended for fits of a minute or more with a cost that grows faster than the
+    number of rows. `GPHalvingSearchCV` is better for epochs.
 
     References
     ----------

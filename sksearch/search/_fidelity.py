@@ -1,4 +1,4 @@
-"""Searches at several resources, by name."""
+"""Searches with several amounts of the resource."""
 
 import os
 from typing import Any, Literal
@@ -47,8 +47,8 @@ class SuccessiveHalvingSearchCV(BaseSearch):
         Candidates that may win: all of them ("best"), or only those with the largest resource
         ("top").
     audit : float, default=0.0
-        Share of the candidates stopped early that are trained up to the last rung at the end, to
-        measure the loss.
+        Share of early-stopped candidates to train up to the last rung at the end, to measure the
+        loss.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.
@@ -86,8 +86,8 @@ class SuccessiveHalvingSearchCV(BaseSearch):
         Belief about good values by parameter name: a distribution of a number, or a dict of
         weights of the choices in a list.
     timeout : float or None, default=None
-        Time limit in seconds, including the refit, whose duration is estimated from the fits on
-        the folds.
+        Time limit in seconds, including the refit. Its duration is estimated from the fits on the
+        folds.
     overtime : float or None, default=None
         Seconds after `timeout` at which candidates still running are stopped. None: the search
         waits for them.
@@ -255,8 +255,8 @@ class SuccessiveHalvingSearchCV(BaseSearch):
 class HyperbandSearchCV(BaseSearch):
     """Hyperband: brackets of successive halving, from the most aggressive to none.
 
-    Each bracket assumes another resource at which candidates can be told apart, so you do not have
-    to know it. All numbers are exact integers: ``max_resources=243`` has six rungs, and every unit
+    Each bracket assumes another resource at which candidates can be distinguished, so you need not
+    choose one. All numbers are exact integers: ``max_resources=243`` has six rungs, and every unit
     of epochs, trees and folds is paid for once.
 
     Parameters
@@ -272,7 +272,7 @@ class HyperbandSearchCV(BaseSearch):
     n_iterations : int, default=1
         Number of times to run all brackets, each time with new candidates.
     candidates : {"table", "algorithm1"}, default="table"
-        Candidates that the brackets begin with: for 81 units 81, 27, 9, 6, 5 as in the
+        Number of candidates at the start of each bracket: with 81 units 81, 27, 9, 6, 5 as in the
         published table, or 81, 34, 15, 8, 5 as in Algorithm 1.
     resource : str or Resource, default="n_samples"
         Resource to increase step by step: "epochs", "n_samples", "folds", "seconds" or the name of
@@ -287,8 +287,8 @@ class HyperbandSearchCV(BaseSearch):
         Candidates that may win: all of them ("best"), or only those with the largest resource
         ("top").
     audit : float, default=0.0
-        Share of the candidates stopped early that are trained up to the last rung at the end, to
-        measure the loss.
+        Share of early-stopped candidates to train up to the last rung at the end, to measure the
+        loss.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.
@@ -326,8 +326,8 @@ class HyperbandSearchCV(BaseSearch):
         Belief about good values by parameter name: a distribution of a number, or a dict of
         weights of the choices in a list.
     timeout : float or None, default=None
-        Time limit in seconds, including the refit, whose duration is estimated from the fits on
-        the folds.
+        Time limit in seconds, including the refit. Its duration is estimated from the fits on the
+        folds.
     overtime : float or None, default=None
         Seconds after `timeout` at which candidates still running are stopped. None: the search
         waits for them.

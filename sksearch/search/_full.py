@@ -1,4 +1,4 @@
-"""Searches at full resource by name, and the one that composes anything."""
+"""Searches at full resource, and `SearchCV`, which combines any sampler and scheduler."""
 
 import copy
 import math
@@ -35,11 +35,11 @@ from sksearch.search._base import BaseSearch
 from sksearch.search._parts import AUTO, COUNT, SELECT, Constraints, PartOf, Refit
 from sksearch.space import Outcome, Space, When
 
-N_CANDIDATES = 50  # where nothing else ends the search
+N_CANDIDATES = 50  # if nothing else ends the search
 
 
 class SearchCV(BaseSearch):
-    """The search to begin with: an estimator and a time are enough.
+    """Search with good defaults: an estimator and a time limit are enough.
 
     The search chooses the parameters that you do not pass: the space and the first candidates
     depend on the estimator; the sampler, the scheduler and the resource depend on the estimator,
@@ -56,8 +56,8 @@ class SearchCV(BaseSearch):
         Lists or distributions by parameter name, as for `RandomizedSearchCV`, or a list of such
         dicts. None: the default space of the estimator.
     n_iter : int or None, default=None
-        Number of candidates, if the search chooses the scheduler. None: as many as `timeout`,
-        `patience` or `stop` allow, or 50 if none of them is set.
+        Number of candidates, if the search chooses the scheduler. None: no limit except `timeout`,
+        `patience` and `stop`, or 50 if none of them is set.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.
@@ -95,8 +95,8 @@ class SearchCV(BaseSearch):
         Belief about good values by parameter name: a distribution of a number, or a dict of
         weights of the choices in a list.
     timeout : float or None, default=None
-        Time limit in seconds, including the refit, whose duration is estimated from the fits on
-        the folds.
+        Time limit in seconds, including the refit. Its duration is estimated from the fits on the
+        folds.
     overtime : float or None, default=None
         Seconds after `timeout` at which candidates still running are stopped. None: the search
         waits for them.
@@ -136,8 +136,8 @@ class SearchCV(BaseSearch):
     resource : str, Resource or None, default="auto"
         Resource to increase step by step, see `HyperbandSearchCV`. "auto": folds for a race,
         otherwise whole fits. If `timeout` is too short for 24 fits and there is no `n_iter`,
-        "auto" trains the folds on a part of the rows, which `plan_` shows; "folds" always trains
-        on all rows. None: whole fits.
+        "auto" trains the folds on a subset of the rows, shown by `plan_`; "folds" always trains on
+        all rows. None: whole fits.
     min_resources : int or "auto", default="auto"
         Smallest amount of the resource. "auto": 1, or for rows four of each class and at least
         1/81 of all.
@@ -148,7 +148,7 @@ class SearchCV(BaseSearch):
         Candidates that may win: all of them ("best"), or only those with the largest resource
         ("top").
     batch_size : int or "auto", default="auto"
-        Number of candidates evaluated at the same time. "auto": as many as keep `n_jobs` workers
+        Number of candidates evaluated at the same time. "auto": enough to keep `n_jobs` workers
         busy.
 
     Attributes
@@ -321,7 +321,7 @@ class SearchCV(BaseSearch):
         self.batch_size = batch_size
 
     def _left(self) -> frozenset[str]:
-        """Return what is left to the search; the folds only where no splitter is passed."""
+        """Return the parts left to the search; the folds only if no splitter is passed."""
         parts = {name for name in ("sampler", "scheduler") if getattr(self, name) is None}
         return frozenset({"cv", *parts})
 
@@ -331,7 +331,7 @@ class SearchCV(BaseSearch):
         Returns
         -------
         routing : MetadataRouter
-            Where the search chooses the folds, ``groups`` are for them.
+            ``groups`` are routed to the folds if the search chooses them.
         """
         if not leaves_folds(self.cv):
             return super().get_metadata_routing()
@@ -340,7 +340,7 @@ class SearchCV(BaseSearch):
         return super(SearchCV, by_group).get_metadata_routing()
 
     def _filled(self, folds: Folds) -> Self:
-        """Choose sampler, scheduler and resource, as far as they are left out."""
+        """Choose sampler, scheduler and resource if they are not given."""
         filled = copy.copy(self)
         scheduler, resource, n_iter = self.scheduler, self.resource, self.n_iter
         if resource == "auto":
@@ -362,7 +362,7 @@ class SearchCV(BaseSearch):
         return filled
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
-        """Name the given parts, or those that are chosen; rungs need a resource."""
+        """Return the given or chosen sampler and scheduler; rungs need a resource."""
         if self.sampler is None or self.scheduler is None:
             return self._filled(Folds([]))._compose(space, rng)
         if self.n_iter is not None and self.n_iter != getattr(
@@ -401,8 +401,8 @@ class RandomSearchCV(BaseSearch):
         dicts. None: the default space of the estimator.
     n_iter : int or None, default=10
         Number of candidates. If lists contain no more, all are tried in the order of
-        ``ParameterGrid``, and repeated entries of a list share their score. None: as many as
-        `timeout`, `patience` or `stop` allow, or all of a finite space if none of them is set.
+        ``ParameterGrid``, and repeated entries of a list share their score. None: no limit except
+        `timeout`, `patience` and `stop`, or all of a finite space if none of them is set.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.
@@ -440,8 +440,8 @@ class RandomSearchCV(BaseSearch):
         Belief about good values by parameter name: a distribution of a number, or a dict of
         weights of the choices in a list.
     timeout : float or None, default=None
-        Time limit in seconds, including the refit, whose duration is estimated from the fits on
-        the folds.
+        Time limit in seconds, including the refit. Its duration is estimated from the fits on the
+        folds.
     overtime : float or None, default=None
         Seconds after `timeout` at which candidates still running are stopped. None: the search
         waits for them.
@@ -580,13 +580,13 @@ class RandomSearchCV(BaseSearch):
         scheduler = FullFidelity(self.n_iter)
         if self.n_iter is None:
             return self._without_count(space), scheduler
-        if not is_for_scikit_learn(space):  # so there is nothing to equal
+        if not is_for_scikit_learn(space):  # otherwise scikit-learn has no draws to match
             return _all_or(RandomSampler(), space, self.n_iter), scheduler
         candidates = ParameterSampler(space.given, self.n_iter, random_state=rng)
         return ListedSampler(CandidateDraws(candidates)), scheduler
 
     def _without_count(self, space: Space) -> Sampler:
-        """CandidateDraws until something ends them, or all there is, in its order."""
+        """Return endless draws, or all candidates of a finite space in its order."""
         if (self.timeout, self.patience, self.stop) != (None, None, None):
             return RandomSampler()
         if space.size < math.inf:
@@ -601,9 +601,9 @@ class RandomSearchCV(BaseSearch):
         is_drawn = any(hasattr(v, "rvs") for v in _values(space.given))
         if len(rows) < space.size or is_drawn or not is_for_scikit_learn(space):
             return rows
-        # The whole grid was tried: its rows, of which those of repeated entries share scores.
+        # The whole grid was tried: return all of its rows; repeated entries share their scores.
         sampler = findings.setup.sampler
-        listed = getattr(sampler, "candidates", ())  # not where it is mixed with another
+        listed = getattr(sampler, "candidates", ())  # absent if mixed with another sampler
         times = Counter(map(space.key, listed))
         return [row for row in rows for _ in range(max(1, times[space.key(row.params)]))]
 
@@ -661,8 +661,8 @@ class QuasiRandomSearchCV(BaseSearch):
         Belief about good values by parameter name: a distribution of a number, or a dict of
         weights of the choices in a list.
     timeout : float or None, default=None
-        Time limit in seconds, including the refit, whose duration is estimated from the fits on
-        the folds.
+        Time limit in seconds, including the refit. Its duration is estimated from the fits on the
+        folds.
     overtime : float or None, default=None
         Seconds after `timeout` at which candidates still running are stopped. None: the search
         waits for them.
@@ -805,12 +805,12 @@ class QuasiRandomSearchCV(BaseSearch):
 class CandidateDraws(Sequence):
     """Candidates of a ``ParameterSampler`` or a grid, in its order, drawn when they are read.
 
-    A plan of many candidates, or a search that ends early, need not wait for all of them.
+    Drawing on demand keeps plans of many candidates, and searches that end early, fast.
     """
 
     def __init__(self, sampler: ParameterSampler | ParameterGrid) -> None:
         self._n, self._iterator = len(sampler), iter(sampler)
-        # The first one is drawn at once, since then there may be a warning or an error.
+        # Draw the first one now, so that a warning or an error appears early.
         self._drawn = [_with_python_scalars(params) for params in islice(self._iterator, 1)]
 
     def __len__(self) -> int:
@@ -822,28 +822,28 @@ class CandidateDraws(Sequence):
         return self._drawn[i]
 
     def __getstate__(self) -> dict:
-        self[-1]  # a generator cannot be pickled, nor copied
+        self[-1]  # draw all: a generator cannot be pickled or copied
         return vars(self) | {"_iterator": iter(())}
 
 
 def is_for_scikit_learn(space: Space) -> bool:
-    """Whether a ``ParameterSampler`` can draw from a space: it knows no condition, no outcome."""
+    """Return whether ``ParameterSampler`` can draw: no conditions and no outcomes."""
     return not any(isinstance(v, (When, Outcome)) for v in _values(space.given))
 
 
 def _values(given: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> list:
-    """Lists and distributions of all parameters of all dicts."""
+    """Return lists and distributions of all parameters of all dicts."""
     dicts = [given] if isinstance(given, Mapping) else given
     return [values for each in dicts for values in each.values()]
 
 
 def _with_python_scalars(params: dict[str, Any]) -> Params:
-    """numpy's scalars as Python's own, which every estimator takes and JSON knows."""
+    """Convert NumPy scalars to Python's, which every estimator and JSON accept."""
     return {k: v.item() if isinstance(v, np.generic) else v for k, v in params.items()}
 
 
 def _all_or(sampler: Sampler, space: Space, n_iter: int) -> Sampler:
-    """The sampler, or the grid's order if `n_iter` is enough for the whole space."""
+    """Return the sampler, or the grid's order if `n_iter` covers the whole space."""
     if space.size > n_iter:
         return sampler
     if space.size < n_iter:

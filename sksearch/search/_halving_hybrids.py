@@ -1,4 +1,4 @@
-"""A wide bracket of successive halving and then short ones, with proposals that learn, by name."""
+"""A wide bracket of successive halving, then short ones, with samplers that learn."""
 
 import os
 from typing import Any, Literal
@@ -51,7 +51,7 @@ class GPHalvingSearchCV(BaseSearch):
         Number of quasi-random candidates before the first model. None: 4 to 10, depending on the
         number of parameters.
     batch_size : int or "auto", default=1
-        Number of candidates evaluated at the same time. "auto": as many as keep `n_jobs` workers
+        Number of candidates evaluated at the same time. "auto": enough to keep `n_jobs` workers
         busy.
     resource : str or Resource, default="n_samples"
         Resource to increase step by step: "epochs", "n_samples", "folds", "seconds" or the name of
@@ -66,8 +66,8 @@ class GPHalvingSearchCV(BaseSearch):
         Candidates that may win: all of them ("best"), or only those with the largest resource
         ("top").
     audit : float, default=0.0
-        Share of the candidates stopped early that are trained up to the last rung at the end, to
-        measure the loss.
+        Share of early-stopped candidates to train up to the last rung at the end, to measure the
+        loss.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.
@@ -105,8 +105,8 @@ class GPHalvingSearchCV(BaseSearch):
         Belief about good values by parameter name: a distribution of a number, or a dict of
         weights of the choices in a list.
     timeout : float or None, default=None
-        Time limit in seconds, including the refit, whose duration is estimated from the fits on
-        the folds.
+        Time limit in seconds, including the refit. Its duration is estimated from the fits on the
+        folds.
     overtime : float or None, default=None
         Seconds after `timeout` at which candidates still running are stopped. None: the search
         waits for them.
@@ -290,7 +290,7 @@ class GPHalvingSearchCV(BaseSearch):
 
 
 class TPEHalvingSearchCV(BaseSearch):
-    """Short brackets of successive halving whose candidates a Parzen estimator proposes.
+    """Short brackets of successive halving with candidates from a Parzen estimator.
 
     The first bracket begins with 36 candidates at a 27th of the largest resource, each later one
     with nine at a ninth. A bracket ends with one candidate at the largest resource, at the cost of
@@ -317,7 +317,7 @@ class TPEHalvingSearchCV(BaseSearch):
         Number of quasi-random candidates before the first model. None: 4 to 10, depending on the
         number of parameters.
     batch_size : int or "auto", default=1
-        Number of candidates evaluated at the same time. "auto": as many as keep `n_jobs` workers
+        Number of candidates evaluated at the same time. "auto": enough to keep `n_jobs` workers
         busy.
     resource : str or Resource, default="n_samples"
         Resource to increase step by step: "epochs", "n_samples", "folds", "seconds" or the name of
@@ -332,8 +332,8 @@ class TPEHalvingSearchCV(BaseSearch):
         Candidates that may win: all of them ("best"), or only those with the largest resource
         ("top").
     audit : float, default=0.0
-        Share of the candidates stopped early that are trained up to the last rung at the end, to
-        measure the loss.
+        Share of early-stopped candidates to train up to the last rung at the end, to measure the
+        loss.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.
@@ -371,8 +371,8 @@ class TPEHalvingSearchCV(BaseSearch):
         Belief about good values by parameter name: a distribution of a number, or a dict of
         weights of the choices in a list.
     timeout : float or None, default=None
-        Time limit in seconds, including the refit, whose duration is estimated from the fits on
-        the folds.
+        Time limit in seconds, including the refit. Its duration is estimated from the fits on the
+        folds.
     overtime : float or None, default=None
         Seconds after `timeout` at which candidates still running are stopped. None: the search
         waits for them.

@@ -1,4 +1,4 @@
-"""The halving searches of scikit-learn's names: with the same candidates, in the same rows."""
+"""Halving searches with scikit-learn's names, candidates and rows."""
 
 import copy
 import math
@@ -33,7 +33,7 @@ from sksearch.search._namesakes import GridSearchCV
 from sksearch.search._parts import AUTO, COUNT, HALVING, Constraints, Refit
 from sksearch.space import Space
 
-#: How often scikit-learn draws the candidates, where rows are not the resource.
+#: Number of passes in which scikit-learn draws the candidates if rows are not the resource.
 N_PASSES = 2
 
 
@@ -42,7 +42,7 @@ def _iterations_of(setup: Setup) -> HalvingIterations:
 
 
 class _Halving(BaseSearch):
-    """What both have: iterations, and scikit-learn's rows and rule of the winner."""
+    """Shared parts: iterations, scikit-learn's rows, and its rule for the winner."""
 
     _parameter_constraints = BaseSearch._parameter_constraints | {
         "factor": HALVING["factor"],
@@ -55,14 +55,14 @@ class _Halving(BaseSearch):
     factor: float
     aggressive_elimination: bool
 
-    # No parameter: the best of the last iteration wins, whatever the resource.
+    # Not a parameter: the best of the last iteration wins, whatever the resource.
     select = "top"  # type: Any
     _columns: ClassVar[tuple[str, ...]] = ("iter", "n_resources")
-    _known_as = ()  # a grid is no random search
+    _known_as = ()  # a grid search is not a random search
     _is_namesake: ClassVar[bool] = True
 
     def _filled(self, folds: Folds) -> Self:
-        """Have rows and parameters as scikit-learn; other resources are as everywhere."""
+        """Use scikit-learn's rows and parameters; other resources are as everywhere."""
         filled = copy.copy(self)
         if self.resource == "n_samples":
             filled.resource = SubsamplesResource()
@@ -84,7 +84,7 @@ class _Halving(BaseSearch):
         rng: np.random.RandomState,
         unit: str | None = None,
     ) -> Setup:
-        """Settle which rows are drawn, once it is known how many candidates are drawn before."""
+        """Choose the rows once the number of candidates drawn before them is known."""
         if num_samples(X) == 0:
             raise ValueError("min_resources_=0: you might have passed an empty dataset X.")
         low, high = self.min_resources, self.max_resources
@@ -105,7 +105,7 @@ class _Halving(BaseSearch):
             amounts = [rung.resource for rung in _iterations_of(setup).iterations(problem)]
             of = context.splits, num_samples(context.X), in_sequence
             context.resource = context.resource.drawing(generator, amounts, *of)
-            context.blocks = None  # a part of the test rows tells little of the others
+            context.blocks = None  # part of the test rows does not predict the rest
         elif in_sequence:
             for _ in range(N_PASSES):
                 self._draw(problem, generator)
@@ -113,10 +113,10 @@ class _Halving(BaseSearch):
         return setup
 
     def _draw(self, problem: Problem, generator: np.random.RandomState) -> None:
-        """Bring a generator to where it is after the candidates."""
+        """Advance a generator past the draws of the candidates."""
 
     def _rows(self, findings: Findings) -> list[ResultRow]:
-        """Rows by iteration; what several iterations know of a candidate is measured once."""
+        """Return rows by iteration; results that iterations share are measured once."""
         known = {(row.trial_id, row.n_resources): row for row in findings.rows()}
         scheduler = _iterations_of(findings.setup)
         table = scheduler.iterations(findings.setup.problem)
@@ -129,7 +129,7 @@ class _Halving(BaseSearch):
         ]
 
     def _keep_rungs(self, setup: Setup, with_resources: bool) -> None:
-        """Set what each iteration was to have, those with the same resource, too."""
+        """Set the planned rungs, including iterations with equal resources."""
         super()._keep_rungs(setup, with_resources)
         scheduler, problem = _iterations_of(setup), setup.problem
         table = scheduler.iterations(problem)
@@ -148,11 +148,11 @@ class _Halving(BaseSearch):
 
 
 class HalvingGridSearchCV(GridSearchCV, _Halving):
-    """Halving over a grid: scikit-learn's, to the last row of ``cv_results_``.
+    """Halving over a grid, identical to scikit-learn's to the last row of ``cv_results_``.
 
-    All points of a grid get little resource, and the best ``1 / factor`` of them `factor` times as
-    much in the next iteration. The search adds a time limit, checkpoints, clusters, `report` and
-    the other parameters of our searches, and needs no experimental import.
+    All points of a grid get little resource, and the best ``1 / factor`` of them get `factor`
+    times as much in the next iteration. The search adds a time limit, checkpoints, clusters,
+    `report` and the other parameters of our searches, and needs no experimental import.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ class HalvingGridSearchCV(GridSearchCV, _Halving):
     resource : str or Resource, default="n_samples"
         "n_samples" draws rows of the training and the test folds. The name of an integer
         parameter, such as ``"n_estimators"``, fits the candidates again in each iteration. Other
-        resources, which scikit-learn does not have, are as in `SuccessiveHalvingSearchCV`.
+        resources, which scikit-learn lacks, work as in `SuccessiveHalvingSearchCV`.
     max_resources : int or "auto", default="auto"
         Maximum amount of the resource for any candidate. "auto": all rows, or the estimator's
         own value of the parameter.
@@ -177,7 +177,7 @@ class HalvingGridSearchCV(GridSearchCV, _Halving):
         iteration.
     aggressive_elimination : bool, default=False
         Whether to repeat the first iteration until few enough candidates are left for the
-        following ones, if the resources would end before.
+        following ones, if the resources would run out before.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.
@@ -215,8 +215,8 @@ class HalvingGridSearchCV(GridSearchCV, _Halving):
         Belief about good values by parameter name: a distribution of a number, or a dict of
         weights of the choices in a list.
     timeout : float or None, default=None
-        Time limit in seconds, including the refit, whose duration is estimated from the fits on
-        the folds.
+        Time limit in seconds, including the refit. Its duration is estimated from the fits on the
+        folds.
     overtime : float or None, default=None
         Seconds after `timeout` at which candidates still running are stopped. None: the search
         waits for them.
@@ -317,7 +317,7 @@ class HalvingGridSearchCV(GridSearchCV, _Halving):
       rounded resources, repeat the known results of a candidate. scikit-learn fits it again, with
       the same scores if `random_state` is an int, and with other rows and scores otherwise.
     - A callable `refit` selects the winner. scikit-learn documents the same, and ignores it.
-    - A candidate with a numeric `error_score` is always among the last ones.
+    - A candidate with a numeric `error_score` always ranks among the last.
     - Splitters that shuffle without a seed are accepted, because folds are made once.
     - ``max_resources="auto"`` with a parameter as the resource is the estimator's own value.
     - Within an iteration the candidates with the best scores are fitted first, and callbacks see
@@ -387,7 +387,7 @@ class HalvingGridSearchCV(GridSearchCV, _Halving):
 
 
 class HalvingRandomSearchCV(_Halving):
-    """Halving over random candidates: scikit-learn's, to the last row of ``cv_results_``.
+    """Halving over random candidates, identical to scikit-learn's to the last row.
 
     Random candidates get little resource, and the best ``1 / factor`` of them `factor` times as
     much in the next iteration. The same `random_state` gives the same candidates on the same rows.
@@ -411,7 +411,7 @@ class HalvingRandomSearchCV(_Halving):
     resource : str or Resource, default="n_samples"
         "n_samples" draws rows of the training and the test folds. The name of an integer
         parameter, such as ``"n_estimators"``, fits the candidates again in each iteration. Other
-        resources, which scikit-learn does not have, are as in `SuccessiveHalvingSearchCV`.
+        resources, which scikit-learn lacks, work as in `SuccessiveHalvingSearchCV`.
     max_resources : int or "auto", default="auto"
         Maximum amount of the resource for any candidate. "auto": all rows, or the estimator's
         own value of the parameter.
@@ -421,7 +421,7 @@ class HalvingRandomSearchCV(_Halving):
         iteration, which needs an int as `n_candidates`.
     aggressive_elimination : bool, default=False
         Whether to repeat the first iteration until few enough candidates are left for the
-        following ones, if the resources would end before.
+        following ones, if the resources would run out before.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.
@@ -459,8 +459,8 @@ class HalvingRandomSearchCV(_Halving):
         Belief about good values by parameter name: a distribution of a number, or a dict of
         weights of the choices in a list.
     timeout : float or None, default=None
-        Time limit in seconds, including the refit, whose duration is estimated from the fits on
-        the folds.
+        Time limit in seconds, including the refit. Its duration is estimated from the fits on the
+        folds.
     overtime : float or None, default=None
         Seconds after `timeout` at which candidates still running are stopped. None: the search
         waits for them.
@@ -619,7 +619,7 @@ class HalvingRandomSearchCV(_Halving):
         self.aggressive_elimination = aggressive_elimination
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
-        """Draw as scikit-learn; where it cannot, as everywhere."""
+        """Draw like scikit-learn if that is possible, otherwise like the other searches."""
         if self.n_candidates == self.min_resources == "exhaust":
             raise ValueError(
                 "n_candidates and min_resources cannot be both set to 'exhaust': each follows "
@@ -628,43 +628,43 @@ class HalvingRandomSearchCV(_Halving):
         n = self._n_draws()
         if not is_for_scikit_learn(space):
             return RandomSampler(), self._scheduler(n)
-        # Of several passes over a generator scikit-learn takes the last.
+        # scikit-learn uses the last of several passes over a generator.
         by_rows = isinstance(self.resource, SubsamplesResource)
         n_passes = 1 if by_rows or isinstance(self.random_state, Integral) else N_PASSES
         draws = SettledDraws(space.given, n, rng, n_passes)
         return draws, self._scheduler(n, len(ParameterSampler(space.given, ALL)))
 
     def _n_draws(self) -> int | None:
-        """Count of draws, None where it follows from the resources."""
+        """Return the number of draws, None if it follows from the resources."""
         return None if self.n_candidates == "exhaust" else self.n_candidates
 
     def _draw(self, problem: Problem, generator: np.random.RandomState) -> None:
         if is_for_scikit_learn(problem.space):
             draws = SettledDraws(problem.space.given, self._n_draws(), generator)
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # once is enough
+                warnings.simplefilter("ignore")  # warn only once
                 for _ in draws.sampler(problem, generator):
                     pass
 
 
-#: More draws than any search has.
+#: More draws than any search makes.
 ALL = 2**62
 
 
 @dataclass(frozen=True, eq=False)
 class SettledDraws(Sampler):
-    """CandidateDraws of a ``ParameterSampler``, of which the resources may say how many there are.
+    """Draws of a ``ParameterSampler``, with a number that may depend on the resources.
 
     Parameters
     ----------
     given : dict or list of dict
         The space.
     n_candidates : int or None
-        None: the quotient of the largest and the smallest resource.
+        Number of draws. None: the quotient of the largest and the smallest resource.
     rng : RandomState
-        Before the draws.
+        State before the draws.
     n_passes : int, default=1
-        How often all are drawn; the last ones count.
+        Number of times to draw all candidates; the last draws are used.
     """
 
     given: Any
@@ -674,7 +674,7 @@ class SettledDraws(Sampler):
     told = Told(repeats=True)
 
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
-        """Return the next one."""
+        """Return the next draw."""
         if "draws" not in history.cache:
             sampler = self.sampler(history.problem, copy.deepcopy(self.rng))
             for _ in range(self.n_passes - 1):
@@ -683,6 +683,6 @@ class SettledDraws(Sampler):
         return history.cache["draws"].ask(history, start, rng)
 
     def sampler(self, problem: Problem, generator: np.random.RandomState) -> ParameterSampler:
-        """Draw from this generator."""
+        """Return a sampler that draws from this generator."""
         n = self.n_candidates or problem.max_resources // problem.min_resources
         return ParameterSampler(self.given, n, random_state=generator)

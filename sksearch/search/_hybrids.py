@@ -1,4 +1,4 @@
-"""Hyperband with proposals that learn, by name."""
+"""Hyperband with samplers that learn."""
 
 import os
 from typing import Any, Literal
@@ -19,7 +19,7 @@ from sksearch.space import Space
 
 
 class BOHBSearchCV(BaseSearch):
-    """Hyperband whose candidates are proposed by a Parzen estimator.
+    """Hyperband with candidates proposed by a Parzen estimator.
 
     Hyperband decides how far each candidate is trained, and the results so far decide which
     candidates are tried next. Every bracket costs as much as in Hyperband.
@@ -40,15 +40,15 @@ class BOHBSearchCV(BaseSearch):
         "asynchronous" never waits for a rung to end, see `sksearch.schedulers.AsyncHyperband`;
         results then depend on the number and speed of the workers, and `batch_size` is ignored.
     transfer : {"rung", "none", "all", "survivors", "same"}, default="rung"
-        Results that the proposals learn from. "rung": the largest resource with enough results,
-        as in [1]_, and at least a fortieth of `max_resources`. The others use the lowest rung of
-        the current bracket, plus, from earlier brackets, no results ("none"), all of them, those
-        of the survivors of the last rung, or those of the candidates stopped there ("same").
+        Results that the proposals learn from. "rung": the largest resource with enough results, as
+        in [1]_, and at least a fortieth of `max_resources`. The others use the lowest rung of the
+        current bracket, plus results of earlier brackets: "none", "all", only the survivors of the
+        last rung ("survivors"), or only the candidates stopped there ("same").
     n_initial : int or None, default=None
         Number of quasi-random candidates before the first model. None: 4 to 10, depending on the
         number of parameters.
     batch_size : int or "auto", default=1
-        Number of candidates evaluated at the same time. "auto": as many as keep `n_jobs` workers
+        Number of candidates evaluated at the same time. "auto": enough to keep `n_jobs` workers
         busy.
     resource : str or Resource, default="n_samples"
         Resource to increase step by step: "epochs", "n_samples", "folds", "seconds" or the name of
@@ -63,8 +63,8 @@ class BOHBSearchCV(BaseSearch):
         Candidates that may win: all of them ("best"), or only those with the largest resource
         ("top").
     audit : float, default=0.0
-        Share of the candidates stopped early that are trained up to the last rung at the end, to
-        measure the loss.
+        Share of early-stopped candidates to train up to the last rung at the end, to measure the
+        loss.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.
@@ -102,8 +102,8 @@ class BOHBSearchCV(BaseSearch):
         Belief about good values by parameter name: a distribution of a number, or a dict of
         weights of the choices in a list.
     timeout : float or None, default=None
-        Time limit in seconds, including the refit, whose duration is estimated from the fits on
-        the folds.
+        Time limit in seconds, including the refit. Its duration is estimated from the fits on the
+        folds.
     overtime : float or None, default=None
         Seconds after `timeout` at which candidates still running are stopped. None: the search
         waits for them.
@@ -296,7 +296,7 @@ class BOHBSearchCV(BaseSearch):
 
 
 class GPHyperbandSearchCV(BaseSearch):
-    """Hyperband whose candidates are proposed by a Gaussian process.
+    """Hyperband with candidates proposed by a Gaussian process.
 
     The method of [1]_: the candidates of a bracket are drawn with probabilities proportional to
     their expected improvement, so that a bracket contains many good and diverse candidates.
@@ -314,7 +314,7 @@ class GPHyperbandSearchCV(BaseSearch):
     n_iterations : int, default=1
         Number of times to run all brackets, each time with new candidates.
     acquisition : str or Acquisition, default="ei_distribution"
-        "ei_distribution" draws a bracket's candidates from the expected improvement, taken as a
+        "ei_distribution" draws a bracket's candidates from the expected improvement, used as a
         density; for the others see `GPBayesSearchCV`.
     transfer : {"rung", "none", "all", "survivors", "same", "joint"}, default="rung"
         Results that the model learns from. "joint": all results at a fortieth of `max_resources`
@@ -323,7 +323,7 @@ class GPHyperbandSearchCV(BaseSearch):
         Number of quasi-random candidates before the first model. None: 4 to 10, depending on the
         number of parameters.
     batch_size : int or "auto", default=1
-        Number of candidates evaluated at the same time. "auto": as many as keep `n_jobs` workers
+        Number of candidates evaluated at the same time. "auto": enough to keep `n_jobs` workers
         busy.
     resource : str or Resource, default="n_samples"
         Resource to increase step by step: "epochs", "n_samples", "folds", "seconds" or the name of
@@ -338,8 +338,8 @@ class GPHyperbandSearchCV(BaseSearch):
         Candidates that may win: all of them ("best"), or only those with the largest resource
         ("top").
     audit : float, default=0.0
-        Share of the candidates stopped early that are trained up to the last rung at the end, to
-        measure the loss.
+        Share of early-stopped candidates to train up to the last rung at the end, to measure the
+        loss.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.
@@ -377,8 +377,8 @@ class GPHyperbandSearchCV(BaseSearch):
         Belief about good values by parameter name: a distribution of a number, or a dict of
         weights of the choices in a list.
     timeout : float or None, default=None
-        Time limit in seconds, including the refit, whose duration is estimated from the fits on
-        the folds.
+        Time limit in seconds, including the refit. Its duration is estimated from the fits on the
+        folds.
     overtime : float or None, default=None
         Seconds after `timeout` at which candidates still running are stopped. None: the search
         waits for them.

@@ -20,12 +20,12 @@ from sksearch.search import COUNT, BaseSearch
 from sksearch.search._parts import Constraints, Refit
 from sksearch.space import Space
 
-#: Places in the range of each parameter where it may begin, by the count of parameters.
+#: Grid of starting points in the range of each parameter, by the number of parameters.
 N_LEVELS = {1: 9, 2: 4, 3: 3}
 
 
 class _UnknownError(Exception):
-    """The optimizer asks for the loss of a candidate that was not started yet."""
+    """Raised if the optimizer needs the loss of a candidate not started yet."""
 
     def __init__(self, params: Params) -> None:
         super().__init__()
@@ -34,7 +34,7 @@ class _UnknownError(Exception):
 
 @dataclass(frozen=True)
 class Level:
-    """A distribution of vectors, of which a draw is one number for all entries.
+    """Distribution of constant vectors: one draw, repeated for all entries.
 
     Parameters
     ----------
@@ -52,21 +52,22 @@ class Level:
 
 @dataclass(frozen=True)
 class Descent(Sampler):
-    """Propose what L-BFGS would evaluate next, if it minimised the loss.
+    """Propose the steps of L-BFGS on the loss.
 
-    The optimizer begins again for each proposal and is told what is known, so it is a function of
-    the candidates that were started. Where it has converged, it begins at the next best start.
+    The optimizer is run again for each proposal with the known losses, so the proposal is a
+    function of the candidates started so far. After convergence it continues from the next best
+    start.
 
     Parameters
     ----------
     loss : CrossValidatedLoss
-        Loss and gradient of params.
+        Loss of a candidate, and its gradient.
     """
 
     loss: Any = None
 
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
-        """Return the first candidate on the optimizer's way that was not started yet."""
+        """Return the optimizer's first candidate that was not started yet."""
         space, loss = history.problem.space, self.loss
         values = history.cache.setdefault("hypergradients", {})
         guesses = [loss.params(loss.theta(guess)) for guess in history.problem.initial_params]
@@ -89,9 +90,9 @@ class Descent(Sampler):
         return space.sample(rng)
 
     def _starts(self, guesses: list, values: Any) -> np.ndarray:
-        """Guesses, or the untuned estimator, and points of a grid, the best ones first.
+        """Return guesses (or the untuned estimator) and grid points, the best ones first.
 
-        On the grid all penalties are the same.
+        All penalties of a grid point are equal.
         """
         if "starts" not in values:
             low, high = self.loss.bounds.T
@@ -104,12 +105,12 @@ class Descent(Sampler):
         return values["starts"]
 
     def _look(self, theta: np.ndarray) -> Any:
-        """Loss on the first fold, which is enough to choose where to begin."""
+        """Return the loss on the first fold, which suffices to choose a start."""
         return self.loss(self.loss.params(theta), n_folds=1)[0]
 
 
 class HypergradientSearchCV(BaseSearch):
-    """Follow the gradient of the validation loss: a penalty for each of hundreds of features.
+    """Follow the gradient of the validation loss: one penalty for each of hundreds of features.
 
     If a model minimises a smooth loss, the derivatives of the validation loss by all penalties
     cost no more than one fit. Candidates are the steps of L-BFGS on the mean loss over the folds.
@@ -120,14 +121,14 @@ class HypergradientSearchCV(BaseSearch):
     estimator : estimator object
         Ridge, RidgeClassifier, LogisticRegression, LinearSVC, LinearSVR with the loss
         "squared_epsilon_insensitive" or KernelRidge with a linear or an RBF kernel. In a Pipeline
-        it is the last step, and `sksearch.hypergradients.FeaturePenalties` right before it gives
-        each feature, or each group of features, a penalty of its own.
+        it is the last step, and `sksearch.hypergradients.FeaturePenalties` right before it assigns
+        a separate penalty to each feature or group of features.
     param_distributions : dict or None, default=None
         ``scipy.stats.loguniform`` for each name: "featurepenalties__penalties" for the range of
         each penalty, and the model's ``alpha``, ``C`` or ``gamma``. None: the penalties if there
         are any, otherwise the model's own parameters, and both for a kernel.
     n_iter : int, default=10
-        Number of candidates. More of them fit the folds better, and often other rows worse.
+        Number of candidates. More of them fit the folds better, but often other rows worse.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.
@@ -165,8 +166,8 @@ class HypergradientSearchCV(BaseSearch):
         Belief about good values by parameter name: a distribution of a number, or a dict of
         weights of the choices in a list.
     timeout : float or None, default=None
-        Time limit in seconds, including the refit, whose duration is estimated from the fits on
-        the folds.
+        Time limit in seconds, including the refit. Its duration is estimated from the fits on the
+        folds.
     overtime : float or None, default=None
         Seconds after `timeout` at which candidates still running are stopped. None: the search
         waits for them.
@@ -244,9 +245,8 @@ class HypergradientSearchCV(BaseSearch):
     Raises
     ------
     ValueError
-        In `fit`, before any training, for an estimator that cannot be differentiated, for
-        other parameters or distributions, and for `objectives`, `constraints` and
-        `prior_results`.
+        In `fit`, before any training, for an estimator that cannot be differentiated, for other
+        parameters or distributions, and for `objectives`, `constraints` and `prior_results`.
 
     See Also
     --------
@@ -332,7 +332,7 @@ class HypergradientSearchCV(BaseSearch):
         return Descent(), FullFidelity(self.n_iter)
 
     def _own_space(self, estimator: Estimator) -> Any:
-        """The ranges, of which that of penalties is for each of them."""
+        """Return the ranges; the range of penalties applies to each of them."""
         parts = parts_of(estimator)
         for name in ("objectives", "constraints", "prior_results"):
             if getattr(self, name) is not None:
@@ -349,7 +349,7 @@ class HypergradientSearchCV(BaseSearch):
         return given
 
     def _prepare(self, *args: Any) -> Setup:
-        """Prepare as all searches, with a sampler that knows the loss."""
+        """Prepare like all searches, with a sampler that evaluates the loss."""
         setup = super()._prepare(*args)
         context = setup.context
         given: Any = setup.problem.space.given
@@ -362,14 +362,14 @@ class HypergradientSearchCV(BaseSearch):
 
 
 def _ends(name: str, values: object) -> tuple[float, float]:
-    """Least and largest value."""
+    """Return the smallest and largest value."""
     if isinstance(values, Level):
         return values.low, values.high
     return Space({name: values}).all_dimensions[0].bounds
 
 
 def _check_ranges(given: Mapping[str, Any], parts: Parts) -> None:
-    """Raise ValueError for anything but a log-uniform range of what can be differentiated."""
+    """Raise ValueError unless all ranges are log-uniform and differentiable."""
     names = " or ".join(map(repr, parts.ranges()))
     if not isinstance(given, dict) or not given:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Incremental evaluation, by name."""
+"""Incremental evaluation."""
 
 import os
 from numbers import Real
@@ -41,11 +41,11 @@ class IncrementalEvaluationSearchCV(BaseSearch):
         Maximum number of units for all candidates together, in each fold. None: the cost of ten
         candidates at `max_resources`.
     keep : float, default=0.25
-        Share of the candidates of a rung that are promoted (r in [1]_).
+        Share of the candidates promoted from each rung (r in [1]_).
     step : int or None, default=None
         Number of units between two rungs (b in [1]_). None: half of `min_resources`, at least 1.
     candidates : {"algorithm1", "largest"}, default="algorithm1"
-        Size of the population: by the formula in [1]_, or as many as `budget` pays for.
+        Size of the population: by the formula in [1]_, or the largest that `budget` allows.
     batch_size : int, default=1
         Number of candidates evaluated at the same time. The result does not depend on `n_jobs`.
     resource : str or Resource, default="n_samples"
@@ -61,8 +61,8 @@ class IncrementalEvaluationSearchCV(BaseSearch):
         Candidates that may win: all of them ("best"), or only those with the largest resource
         ("top").
     audit : float, default=0.0
-        Share of the candidates stopped early that are trained up to the last rung at the end, to
-        measure the loss.
+        Share of early-stopped candidates to train up to the last rung at the end, to measure the
+        loss.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.
@@ -100,8 +100,8 @@ class IncrementalEvaluationSearchCV(BaseSearch):
         Belief about good values by parameter name: a distribution of a number, or a dict of
         weights of the choices in a list.
     timeout : float or None, default=None
-        Time limit in seconds, including the refit, whose duration is estimated from the fits on
-        the folds.
+        Time limit in seconds, including the refit. Its duration is estimated from the fits on the
+        folds.
     overtime : float or None, default=None
         Seconds after `timeout` at which candidates still running are stopped. None: the search
         waits for them.
@@ -291,6 +291,6 @@ class IncrementalEvaluationSearchCV(BaseSearch):
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         sampler: Any = POPULATIONS[self.population]
-        # The population is chosen while it is trained its first epochs, and from those alone.
+        # The population is chosen during its first epochs, from their results alone.
         sampler = sampler(transfer="none") if sampler().reads.results else sampler()
         return sampler, IncrementalEvaluation(self.budget, self.keep, self.step, self.candidates)

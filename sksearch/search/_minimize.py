@@ -1,4 +1,4 @@
-"""The same searches on a plain function: a search without an estimator."""
+"""Minimisation of a plain function: a search without an estimator."""
 
 import inspect
 import math
@@ -46,9 +46,9 @@ from sksearch.search._full import SearchCV
 from sksearch.search._parts import COUNT
 from sksearch.space import Space
 
-MAX_RETRIES = 1  # of a call whose worker process died, as in the searches
-NO_RESULT = Result(math.nan)  # of a candidate that has none at the top
-#: Parameters that are those of a search.
+MAX_RETRIES = 1  # of a call after a dead worker process, as in the searches
+NO_RESULT = Result(math.nan)  # of a candidate without a result at the largest resource
+#: Parameters shared with the searches.
 SHARED = (
     "n_iter", "sampler", "scheduler", "prior", "batch_size", "timeout", "candidate_timeout",
     "checkpoint_dir", "random_state",
@@ -92,90 +92,89 @@ def minimize(
     Parameters
     ----------
     func : callable
-        ``func(params)``, or with `max_resources` ``func(params, n_resources)``. It returns the
-        loss, a number, smaller is better; or a dict of numbers by name, of which "loss" is the
-        loss and others may have a `Bound`. What raises an exception, or returns anything that is
-        not a finite number, is a failed candidate, which costs only itself.
+        ``func(params)``, or ``func(params, n_resources)`` with `max_resources`. It returns the
+        loss, a number, smaller is better; or a dict of numbers by name with the loss as "loss";
+        the other numbers may have a `Bound`. A candidate fails, without consequences for the
+        others, if `func` raises an exception or returns anything but a finite number.
     space : dict, list of dict or Space
-        As the ``param_distributions`` of the searches: lists of choices, or frozen SciPy
-        distributions.
+        As `param_distributions` of the searches: lists of choices, or frozen SciPy distributions.
     n_iter : int or None, default=50
-        Count of candidates; with a `scheduler` of no effect. None: as many as `timeout`, `target`
-        or `callback` allow.
+        Number of candidates; ignored with a `scheduler`. None: no limit except `timeout`, `target`
+        and `callback`.
     sampler : Sampler or None, default=None
         Source of candidates. None: `sksearch.samplers.GPSampler`, or with `objectives`
         `sksearch.samplers.HypervolumeSampler`.
     scheduler : Scheduler or None, default=None
-        How to spend. None: each candidate at `max_resources`.
+        Allocation of the resource. None: each candidate at `max_resources`.
     min_resources : int, default=1
-        Smallest count of units.
+        Smallest number of units.
     max_resources : int or None, default=None
-        Largest count of units; None: `func` has no second argument.
+        Largest number of units. None: `func` has no second argument.
     objectives : list of str or None, default=None
-        Two names or more of what is to be small, or with a minus in front large: `func` returns
-        a dict that has them, or a tuple of numbers in this order. Then the result has a front of
-        candidates, `pareto`, and `target` is of the first objective.
+        Two or more names to minimise, or to maximise with a leading minus: `func` returns a dict
+        with these names, or a tuple of numbers in this order. The result then contains the Pareto
+        front, `pareto`, and `target` refers to the first objective.
     constraints : callable, Bound, list of them or None, default=None
-        Bounds of candidates. A function ``f(params) -> bool`` is asked before anything is
-        spent, and for a candidate that it refuses `func` is never called. A `sksearch.Bound` is
-        on a number that `func` returns by name, such as ``Bound("memory", "<=", 8)``; a candidate
-        that violates it ranks below every one that satisfies it.
+        Constraints of a candidate. A function ``f(params) -> bool`` is checked before any
+        evaluation, and `func` is never called for a candidate that it refuses. A `sksearch.Bound`
+        limits a number that `func` returns by name, such as ``Bound("memory", "<=", 8)``;
+        candidates that violate it rank below all others.
     initial_params : dict, list of dict or None, default=None
-        First guesses, evaluated before anything else.
+        Candidates to evaluate first.
     prior_results : object, list of objects or None, default=None
-        Results of earlier searches, by this function or by others: see
-        `sksearch.earlier_results`, which says, too, that it was the same function. In tables the
-        scores are minus the loss, greater is better.
+        Results of earlier searches by this function or others. See `sksearch.earlier_results`,
+        which also marks them as results of the same function. In tables scores are the negative
+        loss, greater is better.
     prior : dict or None, default=None
-        Where good values are expected, by name of the parameter: a distribution of a number's
-        values, or a dict of weights of a list's choices. Proposals follow it at first, and less
-        with each result, see `sksearch.space.Beliefs`.
+        Belief about good values by parameter name: a distribution of a number, or a dict of
+        weights of the choices in a list. Proposals follow it at first, and less with each result,
+        see `sksearch.space.Beliefs`.
     n_jobs : int or None, default=None
-        Count of calls that run at the same time, by the active joblib backend: by default in
-        worker processes, to which functions of notebooks and scripts travel, too. Workers have
-        one BLAS thread each.
+        Number of parallel calls on the active joblib backend: by default in worker processes,
+        which also accept functions defined in notebooks and scripts. Workers use one BLAS thread
+        each.
     batch_size : int or "auto", default="auto"
-        Count of candidates that are under way at a time. With more, more workers have something
-        to do, but each proposal knows less. "auto" is `n_jobs`. Then the result depends on
-        `n_jobs`, else not.
+        Number of candidates evaluated at the same time. Larger values keep more workers busy, but
+        each proposal learns from fewer results. "auto": `n_jobs`, and only then the result depends
+        on `n_jobs`.
     timeout : float or None, default=None
-        Seconds after which no further candidate begins; with a `checkpoint_dir` those of earlier
-        starts count.
+        Seconds after which no further candidate starts, including the time of earlier runs with
+        the same `checkpoint_dir`.
     candidate_timeout : float or None, default=None
-        Seconds that a call may take. One that takes longer is stopped and fails, with the status
-        "timeout". Calls are made in worker processes then, also for ``n_jobs=1``.
+        Time limit of a call in seconds. A longer call is stopped and fails with the status
+        "timeout". Calls then run in worker processes, even with ``n_jobs=1``.
     target : float or None, default=None
         Stop when a loss at full resource is at most this.
     callback : callable or None, default=None
-        ``callback(history)`` after each evaluation; the search stops if it returns True. One that
-        has stopped it is asked first where the same call is made again with a `checkpoint_dir`.
+        ``callback(history)`` is called after each evaluation; the search stops if it returns True.
+        If it has stopped the search, a repeated call with the same `checkpoint_dir` asks it first.
     checkpoint_dir : str, path-like or None, default=None
-        Directory in which the search keeps all that it has done. If it ends before its time,
-        whatever the reason, the same call goes on from there, and no evaluation that had ended is
-        made again. One that differs in a larger `n_iter` alone takes over what it has in common
-        with the smaller one; another function, or another code of it, is refused.
-        `sksearch.load_history` reads the directory, where scores are minus the loss.
+        Directory in which the search stores its progress. If the search is interrupted, the same
+        call resumes from there and repeats no finished evaluation. A call with only a larger
+        `n_iter` reuses the results that both have in common; another function, or changed code of
+        the function, is refused. `sksearch.load_history` reads the directory, with the negative
+        loss as the score.
     random_state : int, RandomState instance or None, default=None
-        Seed of the candidates. Random numbers that `func` draws are its own matter.
+        Seed of the candidates. It does not affect random numbers that `func` draws.
 
     Returns
     -------
     result : scipy.optimize.OptimizeResult
-        ``x``, the best params among those at the largest resource that any reached, and that
-        keep all bounds; ``fun``, their loss; ``nfev``, count of evaluations; ``nit``, of
-        candidates; ``history``, the `History`; ``success``, False where nobody keeps all bounds;
-        ``message``. With `objectives` ``x`` is the knee of the front, ``fun`` a dict of its values
-        by name, and ``pareto`` the `sksearch.reporting.ParetoFront`, whose ``index`` is of
-        ``history.trials``.
+        ``x``, the best parameters at the largest resource reached, among candidates that satisfy
+        all bounds; ``fun``, their loss; ``nfev``, the number of evaluations; ``nit``, the number
+        of candidates; ``history``, the `History`; ``success``, False if no candidate satisfies all
+        bounds; ``message``. With `objectives` ``x`` is the knee of the front, ``fun`` a dict of
+        its values by name, and ``pareto`` the `sksearch.reporting.ParetoFront`, with an ``index``
+        into ``history.trials``.
 
     Raises
     ------
     ValueError, TypeError
-        If an argument is not usable, before anything is evaluated.
+        If an argument is invalid, before any evaluation.
     RuntimeError
         If all evaluations failed, with the last error as its cause.
     SearchMismatchError
-        If `checkpoint_dir` is of another search.
+        If `checkpoint_dir` belongs to another search.
 
     Examples
     --------
@@ -191,7 +190,7 @@ def minimize(
     >>> bool(result.fun < 0.41)  # the minimum is 0.3979
     True
 
-    With few evaluations it helps to say where the minimum is expected:
+    With few evaluations, a prior on the location of the minimum helps:
 
     >>> from scipy.stats import norm
     >>> believed = {"x": norm(3, 0.5), "y": norm(2, 0.5)}
@@ -202,7 +201,7 @@ def minimize(
     >>> losses[1] < losses[0]
     True
 
-    A bound on something that is measured, and one on the params themselves:
+    A bound on a measured value, and a constraint on the parameters:
 
     >>> from sksearch import Bound
     >>> def measured(params):
@@ -239,14 +238,14 @@ def minimize(
 
 
 class Minimize(SimpleNamespace):
-    """The arguments of `minimize`, by which a journal tells searches apart."""
+    """Arguments of `minimize`, by which a journal identifies the search."""
 
 
 # ---- before
 
 
 def _check(search: Minimize) -> None:
-    """Refuse arguments before anything is evaluated."""
+    """Reject invalid arguments before any evaluation."""
     if not callable(search.func):
         raise TypeError(f"func={search.func!r} must be callable: func(params) -> float.")
     _check_call(search.func, ("params", "n_resources")[: 2 - (search.max_resources is None)])
@@ -278,7 +277,7 @@ def _check_call(func: Callable, arguments: tuple[Any, ...]) -> None:
 
 
 def _aims(objectives: Any, constraints: Any) -> Aims:
-    """Objectives and bounds: what is to be small here has a minus there, and the other way."""
+    """Return objectives and bounds, with signs flipped: minimised here, maximised there."""
     bounds = bounds_of(constraints)
     if objectives is None:
         return Aims((), bounds)
@@ -303,7 +302,7 @@ def _aims(objectives: Any, constraints: Any) -> Aims:
 
 
 def _space_of(given: Any) -> Space:
-    """Make a space, which has another name here than where it is a search's."""
+    """Make a space; errors use the name of this parameter, not the searches' name."""
     try:
         return Space(given)
     except (TypeError, ValueError) as error:
@@ -314,7 +313,7 @@ def _space_of(given: Any) -> Space:
 
 
 def _prepare(search: Minimize, rng: np.random.RandomState) -> Setup:
-    """Settle everything before the first evaluation."""
+    """Prepare everything before the first evaluation."""
     space = search.space if isinstance(search.space, Space) else _space_of(search.space)
     aims = _aims(search.objectives, search.constraints)
     allows = make_allows(search.constraints, space)
@@ -359,7 +358,7 @@ def _prepare(search: Minimize, rng: np.random.RandomState) -> Setup:
 
 
 def _result(run: Run) -> OptimizeResult:
-    """The best of all results, or the last error if there is none."""
+    """Return the best of all results; raise the last error if all failed."""
     trials, aims = run.study.history.trials, run.context.aims
     results = [(r, result, trial) for trial in trials for r, result in trial.results.items()]
     ok = [each for each in results if not math.isnan(each[1].score)]
@@ -371,7 +370,7 @@ def _result(run: Run) -> OptimizeResult:
             f"{len(failed)} of {len(results)} evaluations failed; the last error: "
             f"{failed[-1].error.rstrip('.')}.",
             UserWarning,
-            stacklevel=5,  # behind the wrappers of `minimize`
+            stacklevel=5,  # points outside the wrappers of `minimize`
         )
     top = max(r for r, _, _ in ok)
     at_top = [(result, trial) for r, result, trial in ok if r == top]
@@ -392,7 +391,7 @@ def _result(run: Run) -> OptimizeResult:
 
 
 def _why_it_ended(run: Run) -> str:
-    """Say what ended a search."""
+    """Describe the reason for the end of a search."""
     if run.heard_stop:
         return "The callback stopped the search."
     if run.done:
@@ -401,7 +400,7 @@ def _why_it_ended(run: Run) -> str:
 
 
 def _raise_that_all_failed(run: Run, failed: list[Result]) -> None:
-    """Raise RuntimeError with the last error: its cause, or its text if a worker had it."""
+    """Raise RuntimeError from the last error, or with its text if it is a worker's."""
     text = (
         f"All {len(failed)} evaluations failed, the last with {failed[-1].error.rstrip('.')}. "
         "func gets a dict of params, as params['x'], and returns a number."

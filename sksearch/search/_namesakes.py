@@ -1,4 +1,4 @@
-"""The searches of scikit-learn's names: with the same candidates, in the same rows."""
+"""Searches with scikit-learn's names, candidates and rows."""
 
 import os
 import warnings
@@ -28,7 +28,7 @@ from sksearch.space import Space
 
 
 class GridSearchCV(BaseSearch):
-    """Grid search: scikit-learn's, to the last row of ``cv_results_``.
+    """Grid search, identical to scikit-learn's to the last row of ``cv_results_``.
 
     All points of a grid are tried, in the order of ``ParameterGrid``. The search adds a time
     limit, checkpoints, clusters, `report` and the other parameters of our searches.
@@ -78,8 +78,8 @@ class GridSearchCV(BaseSearch):
         Belief about good values by parameter name: a distribution of a number, or a dict of
         weights of the choices in a list.
     timeout : float or None, default=None
-        Time limit in seconds, including the refit, whose duration is estimated from the fits on
-        the folds.
+        Time limit in seconds, including the refit. Its duration is estimated from the fits on the
+        folds.
     overtime : float or None, default=None
         Seconds after `timeout` at which candidates still running are stopped. None: the search
         waits for them.
@@ -211,7 +211,7 @@ class GridSearchCV(BaseSearch):
 
     @property
     def param_distributions(self) -> Any:
-        """The grid, under the name that other searches have for their space."""
+        """The grid, under the name of the space in other searches."""
         return self.param_grid
 
     @param_distributions.setter
@@ -219,10 +219,10 @@ class GridSearchCV(BaseSearch):
         self.param_grid = grid
 
     def _own_space(self, estimator: Estimator) -> Any:
-        """The grid, with scikit-learn's errors where it is none."""
+        """Return the grid; raise scikit-learn's errors if it is invalid."""
         ParameterGrid(self._grid())
         with warnings.catch_warnings():
-            # A pair is no range here, and a repeated value has its rows.
+            # A pair is not a range here, and repeated values have their own rows.
             warnings.simplefilter("ignore")
             return Space(self._grid(), accepts=lambda name, value: True)
 
@@ -230,7 +230,7 @@ class GridSearchCV(BaseSearch):
         try:
             return super()._prepare(*args)
         except (TypeError, ValueError) as error:
-            # The same checks for all searches; what they check has another name here.
+            # All searches share these checks, but the checked parameter has another name here.
             texts = [str(each).replace("param_distributions", "param_grid") for each in error.args]
             error.args = tuple(texts)
             raise
@@ -242,18 +242,18 @@ class GridSearchCV(BaseSearch):
         return CandidateDraws(ParameterGrid(self._grid()))
 
     def _grid(self) -> Any:
-        """The grid; of several models those without a part of it are tried as they are."""
+        """Return the grid; several models without a part of it are tried untuned."""
         return alone_if_not_named(self.estimator, self.param_grid)
 
     def _n_points(self, space: Space) -> int:
-        """Count of points that the constraints allow."""
+        """Return the number of points that the constraints allow."""
         points = self._points()
         allows = make_allows(self.constraints, space)
         return len(points) if allows is None else sum(map(allows, points))
 
 
 class RandomizedSearchCV(RandomSearchCV):
-    """Random search: scikit-learn's, to the last row of ``cv_results_``.
+    """Random search, identical to scikit-learn's to the last row of ``cv_results_``.
 
     The same `random_state` gives the same candidates, in the same order and with the same scores.
     The only difference from `RandomSearchCV` is that a candidate drawn twice, from discrete
@@ -269,8 +269,8 @@ class RandomizedSearchCV(RandomSearchCV):
         dicts. None: the default space of the estimator.
     n_iter : int or None, default=10
         Number of candidates to draw. If lists contain no more, all are tried in the order of
-        ``ParameterGrid``. None: as many different ones as `timeout`, `patience` or `stop` allow,
-        or all of a finite space if none of them is set.
+        ``ParameterGrid``. None: distinct candidates until `timeout`, `patience` or `stop` end the
+        search, or all of a finite space if none of them is set.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.
@@ -308,8 +308,8 @@ class RandomizedSearchCV(RandomSearchCV):
         Belief about good values by parameter name: a distribution of a number, or a dict of
         weights of the choices in a list.
     timeout : float or None, default=None
-        Time limit in seconds, including the refit, whose duration is estimated from the fits on
-        the folds.
+        Time limit in seconds, including the refit. Its duration is estimated from the fits on the
+        folds.
     overtime : float or None, default=None
         Seconds after `timeout` at which candidates still running are stopped. None: the search
         waits for them.
@@ -408,7 +408,7 @@ class RandomizedSearchCV(RandomSearchCV):
         sampler, scheduler = super()._compose(space, rng)
         one_dict = isinstance(space.given, Mapping)
         if one_dict and any(dimension.kind == "real" for dimension in space.dimensions):
-            return sampler, scheduler  # no real number is drawn twice
+            return sampler, scheduler  # real numbers are never drawn twice
         if isinstance(sampler, ListedSampler):
             sampler = ListedSampler(sampler.candidates, repeats=True)
             scheduler = FullFidelity(len(sampler.candidates))
@@ -417,9 +417,9 @@ class RandomizedSearchCV(RandomSearchCV):
     def _draw_candidates(self, rng: np.random.RandomState) -> None:
         if self.n_iter is None or isinstance(self.random_state, Integral):
             return
-        with warnings.catch_warnings(), suppress(Exception):  # which come when it is composed
+        with warnings.catch_warnings(), suppress(Exception):  # raised again later
             warnings.simplefilter("ignore")
             deque(ParameterSampler(self.param_distributions, self.n_iter, random_state=rng), 0)
 
     def _rows(self, findings: Findings) -> list[ResultRow]:
-        return findings.rows()  # of which none stands for two draws
+        return findings.rows()  # no row stands for two draws

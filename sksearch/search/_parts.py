@@ -1,4 +1,4 @@
-"""Types and constraints of parameters that several searches have.
+"""Types and constraints of parameters shared by several searches.
 
 Constraints are scikit-learn's, which it validates before ``fit``.
 """
@@ -22,7 +22,7 @@ Refit = bool | str | Callable | dict | Bound
 Constraints = Callable | Bound | list | tuple | None
 
 AUTO = StrOptions({"auto"})
-#: A number of something: an integer from 1 on.
+#: Positive number of something: an integer from 1 on.
 COUNT = Interval(Integral, 1, None, closed="left")
 SECONDS = Interval(Real, 0, None, closed="neither")
 SELECT = StrOptions({"auto", "best", "top"})
@@ -40,7 +40,7 @@ RESOURCE: dict[str, Any] = {
     "audit": [Interval(Real, 0, 1, closed="both")],
 }
 HALVING: dict[str, Any] = RESOURCE | {"factor": [Interval(Real, 1, None, closed="neither")]}
-#: Each iteration is a list of brackets, which is made before the search begins.
+#: Each iteration is a list of brackets, made before the search starts.
 ITERATIONS: dict[str, Any] = {"n_iterations": [Interval(Integral, 1, 10_000, closed="both")]}
 
 MODULE = "torch.nn.modules.module.Module"
@@ -50,7 +50,7 @@ SKRUB = ("DataOp", "SkrubLearner", "ParamSearch")
 def inherits_parameters(search: type[T]) -> type[T]:
     """Replace ``**params`` in the signature of ``__init__`` by the parameters of the base class.
 
-    Such a search has them all: in ``get_params``, in its clones and for ``help`` and editors.
+    All parameters then appear in ``get_params``, in clones, and in ``help`` and editors.
 
     Parameters
     ----------
@@ -97,16 +97,16 @@ def inherits_parameters(search: type[T]) -> type[T]:
 
 
 class CanFit(HasMethods):
-    """Constraint of an estimator: scikit-learn can fit it, unlike those of some libraries."""
+    """Constraint of an estimator: it has scikit-learn's interface."""
 
     def __init__(self) -> None:
         super().__init__("fit")
 
     def is_satisfied_by(self, val: object) -> bool:
-        """Whether a value may be passed; TypeError for what another library searches or wraps."""
+        """Return whether a value is valid; raise TypeError for other libraries' wrappers."""
         kind = val if isinstance(val, type) else type(val)
         hidden = any(cls.__name__ in SKRUB and _is_of("skrub", cls) for cls in kind.__mro__)
-        if hidden and not hasattr(val, "environment"):  # with one it is what skrub's search passes
+        if hidden and not hasattr(val, "environment"):  # set by skrub's own search
             raise TypeError(
                 f"estimator is a {kind.__name__} of skrub, whose steps are hidden in a plan: "
                 "write data_op.skb.make_randomized_search().set_params(search=SearchCV(None, "
@@ -168,7 +168,7 @@ class PartOf(HasMethods):
         self._kind, self._example = kind, example
 
     def is_satisfied_by(self, val: object) -> bool:
-        """Whether a value may be passed; TypeError for a class and a name."""
+        """Return whether a value is valid; raise TypeError for a class and a name."""
         if isinstance(val, type | str):
             text = val.__name__ if isinstance(val, type) else repr(val)
             name = self._kind.__name__
@@ -192,7 +192,7 @@ def _is_of(package: str, cls: type) -> bool:
 
 
 def _check_kind(val: object, kind: type) -> None:
-    """Raise TypeError for a forecaster and a text, with the way to search what is meant."""
+    """Raise TypeError for a forecaster or a string, with the correct way to search."""
     if any(_is_of("sktime", cls) and "Forecaster" in cls.__name__ for cls in kind.__mro__):
         raise TypeError(
             f"estimator is a {kind.__name__} of sktime, which is fitted to a series: pass "

@@ -1,4 +1,4 @@
-"""Population-based training, by name."""
+"""Population-based training."""
 
 import os
 from numbers import Integral
@@ -93,8 +93,8 @@ class PBTSearchCV(BaseSearch):
         Belief about good values by parameter name: a distribution of a number, or a dict of
         weights of the choices in a list.
     timeout : float or None, default=None
-        Time limit in seconds, including the refit, whose duration is estimated from the fits on
-        the folds.
+        Time limit in seconds, including the refit. Its duration is estimated from the fits on the
+        folds.
     overtime : float or None, default=None
         Seconds after `timeout` at which candidates still running are stopped. None: the search
         waits for them.
@@ -188,8 +188,8 @@ class PBTSearchCV(BaseSearch):
 
     Notes
     -----
-    Only parameters that take effect while training continues can change. `plan` lists them, and
-    the parameters that are drawn once and inherited. For SGD they are ``alpha``, ``eta0``,
+    Only parameters that take effect while training continues can change. `plan` lists these
+    parameters, and the ones drawn once and inherited. For SGD they are ``alpha``, ``eta0``,
     ``power_t``, ``l1_ratio``, ``learning_rate``, ``penalty`` and ``epsilon``; for MLP
     ``learning_rate_init``, ``alpha`` and ``batch_size``; for skorch nets ``lr``, ``batch_size``
     and ``optimizer__*``; for boosting and forests the parameters of the trees. ``learning_rate``
@@ -283,19 +283,19 @@ class PBTSearchCV(BaseSearch):
         return RandomSampler(), PopulationBasedTraining(self.population_size, self.step)
 
     def replay(self, X: ArrayLike, y: ArrayLike | None = None, **params: Any) -> Any:
-        """Train a new model by the schedule that was found, on other data.
+        """Train a new model on other data by the schedule found.
 
         Parameters
         ----------
         X, y : array-like
-            Rows to train on.
+            Training rows.
         **params : dict of str to object
-            As for `fit`, but for ``groups``, which have no use here.
+            As for `fit`, without ``groups``, which are not used here.
 
         Returns
         -------
         estimator : estimator object
-            Fitted. On the rows of the search it is `best_estimator_` to the last bit.
+            Fitted. On the rows of the search it is bit-identical to `best_estimator_`.
 
         Raises
         ------

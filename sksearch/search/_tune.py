@@ -1,4 +1,4 @@
-"""A search in one call, with a word at its end."""
+"""A search in a single call, with a printed summary."""
 
 from typing import Any
 
@@ -22,10 +22,10 @@ def tune(
     fit_params: dict[str, Any] | None = None,
     **params: Any,
 ) -> SearchCV:
-    """Search for good hyperparameters of an estimator as long as there is time.
+    """Search for good hyperparameters of an estimator within a time limit.
 
     ``tune(estimator, X, y)`` is ``SearchCV(estimator, timeout=60).fit(X, y)`` with a status line
-    while it runs and a summary at its end.
+    during the search and a summary at the end.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def tune(
     y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
         Target.
     timeout : float, default=60
-        Seconds that all of it may take, the last training on all rows included.
+        Time limit in seconds, including the final fit on all rows.
     verbose : int, default=1
         0 prints nothing.
     fit_params : dict of str to object, default=None
@@ -53,7 +53,7 @@ def tune(
     Raises
     ------
     ValueError, TypeError
-        As `SearchCV` and its ``fit`` raise them.
+        The errors of `SearchCV` and its ``fit``.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def tune(
 
 
 def summary(search: SearchCV) -> str:
-    """Say in a few lines what a fitted search has found.
+    """Summarise a fitted search in a few lines.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def summary(search: SearchCV) -> str:
     Returns
     -------
     text : str
-        Best score beside that of the untuned estimator, and the best params, a line each.
+        Best score, compared with the untuned estimator, and best parameters, one per line.
     """
     found = read(search)
     best = found.winner
@@ -109,7 +109,7 @@ def summary(search: SearchCV) -> str:
 
 
 def _beside(found: SearchTable) -> str:
-    """The score of the untuned estimator, if that was the first candidate."""
+    """Return the score of the untuned estimator, if that was the first candidate."""
     own = untuned(found) if found.history.problem.has_baseline else None
     if own is None or np.isnan(own.scores).any():
         return ""

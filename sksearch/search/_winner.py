@@ -1,4 +1,4 @@
-"""The winner of a search, by one metric or from a front."""
+"""Choice of the winner of a search, by one metric or from a Pareto front."""
 
 import copy
 from typing import Any, ClassVar
@@ -12,7 +12,7 @@ from sksearch.fitting.run._keywords import meant_attribute
 from sksearch.fitting.run._results import COLUMNS
 from sksearch.fitting.run._setup import Setup
 
-#: Attributes that need a winner, and those that need a model trained on all rows.
+#: Attributes that require a winner, and attributes that require a model fitted on all rows.
 OF_THE_WINNER = ("best_params_", "best_score_", "best_index_")
 OF_THE_MODEL = (
     "best_estimator_", "refit_time_", "classes_", "n_features_in_", "feature_names_in_", "predict",
@@ -22,13 +22,13 @@ OF_THE_MODEL = (
 
 
 class WinnerChoice(BaseSearchCV):
-    """What a search does with `refit`, where it has several objectives and where it has one."""
+    """Use of `refit` in a search with one or several objectives."""
 
     refit: Any
     objectives: Any
     _row_scores: Any
 
-    #: Columns of ``cv_results_`` that say what a row is of, where candidates have several.
+    #: Columns of ``cv_results_`` that identify a row if a candidate has several.
     _columns: ClassVar[tuple[str, ...]] = COLUMNS
 
     def score(self, X: ArrayLike, y: ArrayLike | None = None, **params: Any) -> float:
@@ -37,14 +37,14 @@ class WinnerChoice(BaseSearchCV):
         Parameters
         ----------
         X, y : array-like
-            Rows to score on.
+            Test rows.
         **params : dict of str to object
-            For the scorer.
+            Passed to the scorer.
 
         Returns
         -------
         score : float
-            Of several objectives that of the first that is a metric to be large.
+            With several objectives, the score of the first one that is a metric.
         """
         if not self.objectives or not self.refit:
             return super().score(X, y, **params)
@@ -53,7 +53,7 @@ class WinnerChoice(BaseSearchCV):
         return BaseSearchCV.score(single, X, y, **params)
 
     def __getattr__(self, name: str) -> Any:
-        """Name the cure of an attribute that is not there yet, or that `refit` leaves out."""
+        """Explain how to get an attribute that is not set yet, or that `refit` excludes."""
         try:
             return object.__getattribute__(self, name)
         except AttributeError as error:
@@ -62,7 +62,7 @@ class WinnerChoice(BaseSearchCV):
             raise
 
     def _cure_of(self, name: str) -> str:
-        """Say how to get an attribute, "" if nothing is known of it."""
+        """Return how to get an attribute, "" if it is unknown."""
         known = vars(self)
         is_fitted, is_outcome = "cv_results_" in known, name.endswith("_") and name[0] != "_"
         if not is_fitted and is_outcome and not hasattr(type(self), name):
@@ -88,7 +88,7 @@ class WinnerChoice(BaseSearchCV):
             parent._check_refit_for_multimetric(scores)
 
     def _keep_rungs(self, setup: Setup, with_resources: bool) -> None:
-        """Set what was planned, and the audited candidates."""
+        """Set the planned rungs and the audited candidates."""
         if with_resources:
             self.min_resources_ = setup.problem.min_resources
             self.max_resources_ = setup.problem.max_resources
@@ -101,7 +101,7 @@ class WinnerChoice(BaseSearchCV):
             self.audited_ = [i for i, r in audited.items() if r in trials[i].results]
 
     def _keep_best(self, refit_metric: str) -> None:
-        """Set what is known of the winner before it is trained on all rows."""
+        """Set the winner's attributes that do not need the refit."""
         results, rule = self.cv_results_, rule_of(self.refit, self.scoring)
         if self.objectives:
             self.metric_ = refit_metric
