@@ -22,7 +22,7 @@ class Start:
     params : dict or None
         Candidate; None leaves the choice to the sampler.
     parent : int or None
-        Trial whose fitted state the new one continues from.
+        Parent trial, with the fitted state from which the new one continues.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class Job:
     bracket : int
         Bracket of the trial.
     parent : int or None
-        Trial whose fitted state a new trial continues from.
+        Parent trial, with the fitted state from which a new trial continues.
     prediction : Prediction or None
         Score that the sampler predicts for a new trial.
 
@@ -114,8 +114,8 @@ class Plan:
     brackets : tuple of tuple of Rung
         Rungs of each bracket, lowest resource first.
     audits : tuple of tuple of int
-        Number of candidates stopped at each rung of each bracket that are trained up to the last
-        rung nevertheless. The last rung includes them. Empty if there are no audits.
+        Number of candidates stopped at each rung of each bracket but trained up to the last rung
+        nevertheless. The last rung includes them. Empty without audits.
     is_most : bool, default=False
         Whether the plan is an upper bound, because candidates are dropped on the way.
 

@@ -104,7 +104,7 @@ class Scheduler(Declares, ABC):
 
         Returns
         -------
-        scheduler : Scheduler
+        This one, or a replacement if rungs do not fit.
             This one, or a replacement if there is no room for rungs.
         min_resources : int
             Lowest sensible rung, at least the problem's `min_resources`.

@@ -1,4 +1,4 @@
-"""What to try: each sampler proposes the params of the next candidate."""
+"""Samplers: each proposes the parameters of the next candidate."""
 
 from sksearch._utils._on_demand import on_demand
 

@@ -1,12 +1,12 @@
-"""How much wider intervals of predictions have to be than a model says, by its earlier misses.
+"""Factors by which the intervals of a model's predictions must be widened.
 
-A proposal is where a model hopes for much, and so where it errs more than its spread tells. Its
-misses are compared with those of earlier proposals, as in split conformal prediction: the interval
-of the next one is so wide that 95 % of the last ones would have been in theirs. Ten misses that
-nobody has made stand for what is usual, until there are others.
+Proposals lie where a model expects a high score, so its errors there exceed its own spread. Its
+misses are compared with those of earlier proposals, as in split conformal prediction: the next
+interval is so wide that 95 % of the last scores would have been in theirs. Ten assumed misses of
+typical size are used until enough real ones are available.
 
-A factor carries misses of narrow intervals over to wide ones, so no interval is wider than what is
-known without the model: the interval of a score drawn like those before, and 95 % of the misses.
+A factor transfers misses of narrow intervals to wide ones, so an interval is never wider than the
+model-free one from earlier scores and 95 % of the misses.
 """
 
 from collections.abc import Iterator
@@ -18,27 +18,27 @@ from scipy.stats import norm, t
 from sksearch.history import History, Prediction
 
 LEVEL = 0.95  # of intervals
-N_LAST = 20  # misses that count: a model is better when it knows more
-N_USUAL, USUAL = 10, 2.5  # misses to begin with: spreads are too small by so much
+N_LAST = 20  # misses used: a model improves with more results
+N_USUAL, USUAL = 10, 2.5  # assumed misses: typical spreads are too small by this factor
 MOST = 100.0
-#: In units of the half width of an interval of 95 %.
+#: In units of the half width of a 95 % interval.
 _PRIOR = USUAL * norm.ppf(0.5 + (np.arange(N_USUAL) + 0.5) / (2 * N_USUAL)) / norm.ppf(0.975)
 
 
 def inflation(history: History, resource: int) -> float:
-    """Return by how much the interval of the next prediction has to be widened.
+    """Return the factor by which the next prediction's interval must be widened.
 
     Parameters
     ----------
     history : History
-        The history of the search.
+        History of the search.
     resource : int
-        Count of units that the prediction is for.
+        Number of units of the prediction.
 
     Returns
     -------
     factor : float
-        At most 100.
+        Factor, at most 100.
     """
     misses = np.sort(np.r_[_PRIOR, [*islice(_misses(history, resource), N_LAST)]])
     place = int(np.ceil(LEVEL * (len(misses) + 1))) - 1
@@ -46,7 +46,7 @@ def inflation(history: History, resource: int) -> float:
 
 
 def widest(history: History, resource: int) -> float:
-    """Return the largest width of the next prediction's interval, infinite if little is known."""
+    """Return the largest width of the next prediction's interval, infinite if unknown."""
     found = [
         trial.results[resource].score for trial in history.trials if resource in trial.results
     ]
@@ -58,17 +58,17 @@ def widest(history: History, resource: int) -> float:
     off = np.sort([abs(score - expected.score) for expected, score in last])
     if (place := int(np.ceil(LEVEL * (len(off) + 1))) - 1) < len(off):
         limits.append(off[place])
-    # Where all were equal, or foretold, nothing is known of the first one that is not.
+    # If all were equal, or predicted exactly, the first deviation could have any size.
     return 2 * float(min(limit for limit in limits if limit > 0))
 
 
 def _misses(history, resource):
-    """How far scores were off, in half widths of the model's own intervals; the last one first."""
+    """Yield the errors of predictions, in half widths of their intervals; the last one first."""
     return (_miss(expected, score) for expected, score in _predicted(history, resource))
 
 
 def _predicted(history: History, resource: int) -> Iterator[tuple[Prediction, float]]:
-    """Pairs of what was expected and the score that came; the last one first."""
+    """Yield pairs of a prediction and the resulting score; the last one first."""
     for trial in reversed(history.trials):
         expected = trial.prediction
         if expected is None or expected.resource != resource:
@@ -79,7 +79,7 @@ def _predicted(history: History, resource: int) -> Iterator[tuple[Prediction, fl
 
 
 def _miss(expected: Prediction, score: float) -> float:
-    """How far a score was off."""
+    """Return the error of a prediction."""
     off = abs(score - expected.score)
     below = score < expected.score
     width = expected.score - expected.low if below else expected.high - expected.score

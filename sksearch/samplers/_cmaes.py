@@ -22,26 +22,26 @@ from sksearch.space import Space
 
 MIN_SIZE = 4
 N_DRAWS = 100  # until a candidate is new
-N_RESAMPLED = 50  # until a draw is inside of the ranges, and allowed
-MIN_STEP = 1e-6  # on the unit cube; below it the distribution is made again
+N_RESAMPLED = 50  # until a draw is inside the ranges, and allowed
+MIN_STEP = 1e-6  # on the unit cube; the distribution restarts below it
 MAX_DOUBLINGS = 5  # of the population
-MAX_STEPS = 15  # values of an integer, or of ordered choices, up to which each has a margin
-DRAW, RESTART = 0xC3A, 0xC3B  # words of seeds that nothing else has
+MAX_STEPS = 15  # maximum number of values of an integer, or ordered choices, for a margin of each
+DRAW, RESTART = 0xC3A, 0xC3B  # words of seeds, unique to this module
 
 
 @dataclass(frozen=True)
 class CMAESSampler(Sampler):
     """Draw from a normal distribution that follows the results: CMA-ES with margin.
 
-    Numbers have a joint normal distribution on the unit cube, whose mean, step and covariances are
-    learnt from generation to generation; choices have probabilities. Margins keep every value of
-    an integer and every choice likely enough to be drawn [1]_. It needs the package ``cmaes``:
-    ``pip install ".[cma]"`` in a checkout.
+    Numbers have a joint normal distribution on the unit cube with a mean, step size and
+    covariances learned from generation to generation; choices have probabilities. Margins keep
+    every value of an integer and every choice likely enough to be drawn [1]_. It requires the
+    package ``cmaes``: ``pip install ".[cma]"`` in a checkout.
 
     Parameters
     ----------
     population_size : int or None, default=None
-        Count of results in a generation, at least 4. None: ``4 + floor(3 log(n_dims))``.
+        Number of results in a generation, at least 4. None: ``4 + floor(3 log(n_dims))``.
     sigma : float, default=0.2
         First standard deviation, as a share of each parameter's range.
 
@@ -54,17 +54,17 @@ class CMAESSampler(Sampler):
 
     Notes
     -----
-    The distribution is a function of the history: draws are repeated in the order of the log, and
-    every so many results of the same resource, in the order in which they came, are a generation.
-    So candidates under way do no harm; a result may come a generation late. Results at less than
-    a fortieth of the largest resource are left out.
+    The distribution is a function of the history: draws are repeated in the order of the log. A
+    generation consists of `population_size` results at the same resource, in the order of their
+    arrival. Running candidates therefore do no harm; their results may enter one generation late.
+    Results at less than a fortieth of the largest resource are ignored.
 
-    Scores count by their ranks alone; broken bounds rank behind all of them, failures last. A
-    generation of equal scores teaches nothing. A draw that stands for a known candidate enters
-    with the score that is known, and another one is drawn. The first mean is the first of the
-    user's guesses, else the best candidate of an earlier search, else the middle of the space.
-    When steps have become smaller than a millionth of the space, or for the other reasons of
-    ``cmaes``, it begins again at a random place with twice the population.
+    Only the ranks of scores matter; violated bounds rank behind all scores, and failures last. A
+    generation of equal scores is ignored. A draw equal to a known candidate enters with the known
+    score, and another one is drawn. The first mean is the first of the user's candidates,
+    otherwise the best candidate of an earlier search, otherwise the middle of the space. If steps
+    become smaller than a millionth of the space, or one of the other criteria of ``cmaes`` is met,
+    it restarts at a random point with twice the population.
 
     References
     ----------
@@ -103,7 +103,7 @@ class CMAESSampler(Sampler):
             raise missing("CMA-ES needs the package cmaes", "cma")
 
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
-        """Draw from the distribution that the results so far have led to."""
+        """Draw from the distribution learned from the results so far."""
         space = history.problem.space
         if not any(dimension.size > 1 for dimension in space.dimensions):
             return space.sample(rng)
@@ -116,7 +116,7 @@ class CMAESSampler(Sampler):
 
 
 class Evolution:
-    """The state of CMA-ES after a part of the log."""
+    """State of CMA-ES after a part of the log."""
 
     def __init__(self, sampler: CMAESSampler, problem: Problem):
         self.sampler = sampler
@@ -127,21 +127,21 @@ class Evolution:
         self.optimizer = self._make(self._first_mean())
         self.draws: list[Any] = []  # of all trials
         self.trial_ids: dict[tuple, int] = {}  # by key
-        self.latest: dict[int, tuple[int, Result]] = {}  # resource and result, by trial id
-        # What was proposed for the next trial, and at which place of the log:
+        self.latest: dict[int, tuple[int, Result]] = {}  # resource and result by trial id
+        # Proposal for the next trial, and its position in the log:
         self.proposal: tuple[int, Params, Any] | None = None
-        # Draws and results of the generation that is under way, by resource:
+        # Draws and results of the current generation, by resource:
         self.generations: dict[int, list[tuple[Any, Result]]] = {}
 
     def __deepcopy__(self, memo: dict) -> "Evolution":
-        # A proposal changes the distribution and the generation under way, and nothing else.
+        # A proposal changes only the distribution and the current generation.
         other = copy.copy(self)
         other.optimizer = copy.deepcopy(self.optimizer)
         other.generations = {r: list(results) for r, results in self.generations.items()}
         return other
 
     def read(self, history: History) -> None:
-        """Go through what is new in the log."""
+        """Process new entries of the log."""
         space, points = self.problem.space, ResultIndex.of(history).points.rows
         for place, (event, trial_id, resource) in enumerate(
             history.log[self.n_read :], self.n_read
@@ -154,14 +154,14 @@ class Evolution:
                 params, draw = self._draw_at(place, trial_id)
                 key = space.key(trial.params)
                 drawn = params is trial.params or (params and space.key(params) == key)
-                if not drawn:  # a guess, or drawn at random
+                if not drawn:  # a user's candidate, or a random draw
                     draw = self.code.encode(points[trial_id], self.optimizer)
                 self.draws.append(draw)
                 self.trial_ids[key] = trial_id
         self.n_read = len(history.log)
 
     def propose(self) -> Params | None:
-        """Params of the next trial, None if no new ones were drawn; changes nothing."""
+        """Return parameters of the next trial, None if no new ones were drawn; changes nothing."""
         trial_id = len(self.draws)
         if self.proposal is None or self.proposal[0] != self.n_read:
             params, draw = self._sample(self._rng(trial_id))
@@ -172,14 +172,14 @@ class Evolution:
 
     def _rng(self, trial_id: int) -> np.random.RandomState:
         words = np.random.SeedSequence((self.problem.seed, DRAW, trial_id))
-        return np.random.RandomState(np.random.PCG64(words))  # MT19937 takes long to seed
+        return np.random.RandomState(np.random.PCG64(words))  # seeding MT19937 takes long
 
     def _sample(self, rng: np.random.RandomState) -> tuple[Params, Any]:
-        """Params and a draw, inside of the ranges and allowed if one of many is."""
+        """Return parameters and a draw, inside the ranges and allowed if one of many is."""
         self.optimizer._rng = rng
         for _ in range(N_RESAMPLED):
             draw = self.optimizer.ask()
-            # What is clipped to an end of its range would be proposed there over and over.
+            # Clipped draws would be proposed at the end of the range repeatedly.
             if draw.x is not None and (draw.x != draw._v_raw[: len(draw.x)]).any():
                 continue
             params = self.problem.space.from_unit(self.code.decode(draw))
@@ -188,13 +188,13 @@ class Evolution:
         return self.problem.space.from_unit(self.code.decode(draw)), draw
 
     def _draw_at(self, place: int, trial_id: int) -> tuple[Params | None, Any]:
-        """Params and draw of a new trial, those that were proposed if nothing came between."""
+        """Return parameters and draw of a new trial, the proposed ones if still up to date."""
         if self.proposal is not None and self.proposal[0] == place:
             return self.proposal[1:]
         return self._draw(trial_id)
 
     def _draw(self, trial_id: int) -> tuple[Params | None, Any]:
-        """Params and draw of a new trial, None if all were known; those are told as known."""
+        """Return parameters and draw of a new trial, None if all were known; those are entered."""
         rng, key_of = self._rng(trial_id), self.problem.space.key
         for _ in range(N_DRAWS):
             params, draw = self._sample(rng)
@@ -206,7 +206,7 @@ class Evolution:
         return None, None
 
     def _enter(self, draw: Any, resource: int, result: Result) -> None:
-        """Add a result to its generation, and let the distribution learn from a complete one."""
+        """Add a result to its generation, and update the distribution from a complete one."""
         if resource * MAX_RESOURCE_RATIO < self.problem.max_resources:
             return
         generation = self.generations.setdefault(resource, [])
@@ -214,13 +214,13 @@ class Evolution:
         if len(generation) < self.optimizer.population_size:
             return
         del self.generations[resource]
-        # Failures are worse than broken bounds, and those worse than low scores.
+        # Failures rank below violated bounds, and those below low scores.
         failed = [math.isnan(result.score) for _, result in generation]
         broken = [result.violation for _, result in generation]
         losses = [0.0 if f else -r.score for f, (_, r) in zip(failed, generation, strict=True)]
         if len(set(zip(failed, broken, losses, strict=True))) == 1:
             return  # nothing to learn
-        # A diverged training is no measure of the others.
+        # The loss of a diverged fit would distort the scale of the others.
         order = np.lexsort((losses, broken, failed))
         self.optimizer.tell([(generation[i][0], float(rank)) for rank, i in enumerate(order)])
         if self.code.n_numbers and self._is_over():
@@ -234,7 +234,7 @@ class Evolution:
         return bool(steps.max() < MIN_STEP) or self.optimizer.should_stop()
 
     def _first_mean(self) -> np.ndarray:
-        """Where the first distribution is, a point of the cube."""
+        """Return the mean of the first distribution, a point of the cube."""
         space = self.problem.space
         known = sorted(self.problem.known, key=lambda pair: -pair[1])
         guesses = [params for params in self.problem.initial_params if space.contains(params)]
@@ -243,7 +243,7 @@ class Evolution:
         return np.where(np.isnan(u), 0.5, u)
 
     def _make(self, mean: np.ndarray) -> Any:
-        """An optimizer that begins at a point of the cube."""
+        """Return an optimizer that starts at a point of the cube."""
         import cmaes
 
         code = self.code
@@ -262,9 +262,9 @@ class Evolution:
 
 
 class Encoding:
-    """How the coordinates of a space are told to ``cmaes``: as reals, as steps, as choices.
+    """Encoding of a space's coordinates for ``cmaes``: reals, steps and choices.
 
-    Two values alone are choices, as its authors advise; a constant is left out.
+    Parameters with two values are choices, as its authors advise; constants are left out.
     """
 
     def __init__(self, space: Space):
@@ -282,7 +282,7 @@ class Encoding:
         self.places = [[d.to_unit(d.value(i)) for i in range(int(d.size))] for d in ladders]
 
     def decode(self, draw: Any) -> np.ndarray:
-        """Point of the unit cube."""
+        """Return the point of the unit cube."""
         u = np.full(self.n_dims, 0.5)
         if draw.x is not None:
             u[self.reals] = draw.x
@@ -293,7 +293,7 @@ class Encoding:
         return u
 
     def encode(self, u: np.ndarray, optimizer: Any) -> Any:
-        """A draw that stands for a point; the mean where it is NaN, which has no pull."""
+        """Return a draw for a point; NaN becomes the mean, which has no effect."""
         v = z = c = None
         if self.n_numbers:
             v = np.where(np.isnan(u[self.numbers]), optimizer._mean, u[self.numbers])

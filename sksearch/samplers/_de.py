@@ -3,7 +3,7 @@
 ==========  ======================================================================
 N           size of the population
 x, v        the member that a new candidate competes with, and its mutant
-F, CR       length of differences, probability that a gene is the mutant's
+F, CR       length of differences, probability that a gene comes from the mutant
 ==========  ======================================================================
 """
 
@@ -16,38 +16,39 @@ from sksearch.samplers._observations import Observations
 from sksearch.samplers._population import PopulationSampler, best_of_slots, genes_of
 
 DEFAULT_SIZE = 8
-N_BEST = 2  # members that mutants are drawn to
-LENGTHS = (0.3, 0.9)  # F is uniform between
+N_BEST = 2  # members that attract mutants
+LENGTHS = (0.3, 0.9)  # F is drawn uniformly between them
 CROSSOVERS = (0.1, 0.9)  # CR is one of these: few parameters at a time, or nearly all
-FRESH = 0.05  # probability that a mutant's choice is drawn from all
+FRESH = 0.05  # probability of drawing a mutant's choice from all choices
 
 
 @dataclass(frozen=True)
 class DESampler(PopulationSampler):
-    """Move members of a population by differences of others: differential evolution.
+    """Move the members of a population by differences between others: differential evolution.
 
-    Differences are large while the population is spread out and small when it has gathered, so
+    Differences are large while the population is spread out and small once it has converged, so
     steps adapt to the problem, and to each parameter, without a model.
 
     Parameters
     ----------
     population_size : int or None, default=None
-        Count of members, at least 4. None: 8.
+        Number of members, at least 4. None: 8.
     transfer : {"rung", "none", "all", "survivors", "same"}, default="rung"
-        Which results of a search with several resources it learns from, see `TPESampler`.
+        Results of a search with several resources to learn from, see `TPESampler`.
 
     Notes
     -----
-    Trial i competes with member i modulo N and takes its place if its score is at least as good,
-    whenever that is known; so candidates under way do no harm. The mutant is that of [2]_,
+    Trial i competes with member i modulo N and replaces it if its score is at least as good, as
+    soon as the score is known; running candidates therefore do no harm. The mutant follows [2]_,
     ``v = x + F (b - x) + F (r - s)``, with b one of the two best members and r and s random
-    ones; a gene that would leave its range is put halfway to the end. A few parameters are taken
-    from v, or nearly all. F and CR are drawn for each candidate instead of adapted: hundreds of
-    evaluations, not thousands, are what a search has. The defaults were chosen on functions of
-    2 to 10 parameters with 30 evaluations for each.
+    members; a gene outside its range is moved halfway to the end. Either a few parameters are
+    taken from v, or nearly all. F and CR are drawn for each candidate instead of adapted, because
+    a search has hundreds of evaluations, not thousands. The defaults were chosen on functions of 2
+    to 10 parameters with 30 evaluations each.
 
-    Where r and s have different choices, the mutant has that of r with probability F, else that of
-    b, or that of x. Rounded numbers and inactive parameters stand for all of their interval.
+    If r and s have different choices, the mutant takes the choice of r with probability F,
+    otherwise the choice of b or x. Rounded numbers and inactive parameters are drawn from their
+    interval.
 
     References
     ----------
@@ -73,7 +74,7 @@ class DESampler(PopulationSampler):
     transfer: str = "rung"
 
     def count_initial(self, problem: Problem) -> int:
-        """Count of members, which are quasi-random at first."""
+        """Return the number of members, which are quasi-random at first."""
         return self.population_size or DEFAULT_SIZE
 
     def _offspring(
@@ -83,7 +84,7 @@ class DESampler(PopulationSampler):
         rows = best_of_slots(data, size)
         own = np.flatnonzero(data.trial_id[rows] % size == len(history.trials) % size)
         i = int(own[0]) if len(own) else int(rng.integers(len(rows)))
-        # Member i, one to go to, and two whose difference is added: others if there are any.
+        # Member i, a target, and two for the difference: distinct ones if possible.
         others = [k for k in rng.permutation(len(rows)).tolist() if k != i] or [i]
         four = rows[[i, rng.integers(min(len(rows), N_BEST)), others[0], others[-1]]]
         x, b, r, s = genes_of(space, data.U[four], rng)
@@ -98,7 +99,7 @@ def _crossed(
     categorical: np.ndarray,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """Some genes of x, the others of its mutant."""
+    """Return x with some genes of its mutant."""
     d = len(x)
     F, CR = rng.uniform(*LENGTHS), CROSSOVERS[rng.integers(len(CROSSOVERS))]
 

@@ -1,4 +1,4 @@
-"""Bayesian optimisation with a random forest, in the manner of SMAC."""
+"""Bayesian optimisation with a random forest, similar to SMAC."""
 
 from dataclasses import dataclass
 
@@ -17,30 +17,29 @@ from sksearch.samplers._surrogate import LearningSampler, maximiser
 RANDOM_SHARE = 0.1
 N_CANDIDATES = 2_000
 DISTANCE_SD = 1.0  # of the scores, at the distance of the whole range in each coordinate
-LEAST_SD = 0.1  # of a margin's values, that a forest without doubt is believed to have
+LEAST_SD = 0.1  # lower limit for the spread of a margin, even if all trees agree
 
 
 @dataclass(frozen=True)
 class ForestSampler(LearningSampler):
-    """Model scores by a random forest, and propose where an improvement is expected.
+    """Model scores with a random forest, and propose candidates with high expected improvement.
 
     Parameters
     ----------
     n_initial : int or None, default=None
-        Count of quasi-random candidates before the first model. None: between 4 and 10.
+        Number of quasi-random candidates before the first model. None: between 4 and 10.
     transfer : {"rung", "none", "all", "survivors", "same"}, default="rung"
-        Which results of a search with several resources it learns from, see `TPESampler`.
+        Results of a search with several resources to learn from, see `TPESampler`.
 
     Notes
     -----
-    The greatest log-EI is looked for among 2,000 candidates, half of them near the best points
-    known, and by exchanges of single values; one proposal in ten is drawn at random, as a
-    safeguard against a model that is wrong [1]_. The standard deviation grows with the distance to
-    the nearest observation, less so the more there are: trees alone are sure of what is far from
-    few observations, and then the search may stay where it began. Failed candidates have no
-    score: other forests model the probability that a candidate does not fail and keeps its
-    bounds, by which the expected improvement is multiplied. Pending candidates count as their
-    predicted means.
+    Log-EI is maximised over 2,000 candidates, half of them near the best known points, and by
+    exchanges of single values; one proposal in ten is drawn at random, as a safeguard against a
+    wrong model [1]_. The standard deviation grows with the distance to the nearest observation,
+    and less with more observations: trees alone are overconfident far from few observations, which
+    may trap the search near its start. Failed candidates have no score: other forests model the
+    probability that a candidate does not fail and satisfies its bounds, and the expected
+    improvement is multiplied by it. Pending candidates enter with their predicted means.
 
     References
     ----------
@@ -71,7 +70,7 @@ class ForestSampler(LearningSampler):
         self._check(transfer=WITHOUT_JOINT)
 
     def _propose(self, history: History, data: Observations, rng: np.random.Generator) -> Params:
-        """Params at the maximum of log-EI by a forest, or drawn at random."""
+        """Return the maximiser of log-EI under a forest, or a random draw."""
         space = history.problem.space
         if rng.random() < RANDOM_SHARE:
             return space.sample(rng)
@@ -84,7 +83,7 @@ class ForestSampler(LearningSampler):
         if feasible.any():
             kept = np.r_[feasible, np.ones(len(U) - len(feasible), bool)]
             best, acquisition = float(forest.predict(U[kept])[0].max()), LogEI()
-        else:  # whoever keeps the bounds is better than nobody
+        else:  # any candidate that satisfies the bounds is an improvement
             best, acquisition = 0.0, Indifferent()
         criterion = Criterion(
             [forest],
@@ -97,16 +96,16 @@ class ForestSampler(LearningSampler):
 
 
 class ForestMargin:
-    """The probability that a value is positive, by a forest.
+    """Probability, by a forest, that a value is positive.
 
     Parameters
     ----------
     U : ndarray of shape (n, n_dims)
         Points.
     values : ndarray of shape (n,)
-        Values that are to be positive there.
+        Values at these points, positive if the bound is satisfied.
     rng : numpy.random.Generator
-        For the trees.
+        Generator for the trees.
     """
 
     def __init__(self, U: np.ndarray, values: np.ndarray, rng: np.random.Generator):
@@ -114,18 +113,18 @@ class ForestMargin:
         self._least = LEAST_SD * max(float(values.std()), np.finfo(float).tiny)
 
     def log_probability(self, U: np.ndarray) -> np.ndarray:
-        """Return its logarithm, shape (m,)."""
+        """Return the logarithm of the probability, shape (m,)."""
         mean, sd = self._forest.predict(U)
         return log_ndtr(mean / np.maximum(sd, self._least))
 
     def log_probability_with_gradient(self, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return it and a gradient of 0: a forest is made of steps."""
+        """Return it with a gradient of 0: a forest is piecewise constant."""
         value = self.log_probability(U)
         return value, np.zeros((len(U), 0))
 
 
 def _feasibility(data: Observations, rng: np.random.Generator) -> AllOf | None:
-    """Model of the probability that a candidate does not fail and keeps its bounds."""
+    """Return a model of the probability that a candidate succeeds and satisfies its bounds."""
     parts = [ForestMargin(data.U, pulled_in(slacks), rng) for slacks in data.slacks.T]
     if len(data.failed):
         parts.append(ForestMargin(data.tried, np.where(data.ok, 1.0, -1.0), rng))

@@ -16,7 +16,7 @@ from sksearch.samplers._observations import Observations
 from sksearch.samplers._population import PopulationSampler, fittest, genes_of
 from sksearch.space import Space
 
-BEYOND = 0.5  # how far beyond its parents a child may lie, as a share of their distance
+BEYOND = 0.5  # distance of a child beyond its parents, as a share of their distance
 
 
 @dataclass(frozen=True)
@@ -26,23 +26,23 @@ class GeneticSampler(PopulationSampler):
     Parameters
     ----------
     population_size : int or None, default=None
-        Count of the best results that can have children, at least 4. None: twice the number of
+        Number of the best results that may have children, at least 4. None: twice the number of
         parameters, from 8 to 20.
     transfer : {"rung", "none", "all", "survivors", "same"}, default="rung"
-        Which results of a search with several resources it learns from, see `TPESampler`.
+        Results of a search with several resources to learn from, see `TPESampler`.
 
     Notes
     -----
-    There are no generations: each child has its place among the N best as soon as its score is
-    known, so candidates under way do no harm. Each parent is the better of two random members. A
-    number of the child is uniform between those of its parents and half their distance beyond
-    them, BLX-0.5 [1]_; a choice is that of one of them. Then each parameter is mutated with
-    probability 1 / d: a number by a normal step of a random scale from 0.3 to 30 % of its range,
-    a choice by a draw from all.
+    There are no generations: each child joins the N best as soon as its score is known, so running
+    candidates do no harm. Each parent is the better of two random members. A number of the child
+    is uniform between its parents' numbers and half their distance beyond them, BLX-0.5 [1]_; a
+    choice comes from one of them. Then each parameter is mutated with probability 1 / d: a number
+    by a normal step with a random scale from 0.3 to 30 % of its range, a choice by a draw from all
+    choices.
 
-    A parameter that is active in only one of the parents comes from that one. One that is active
-    in none of them, and in the child, is drawn again. Rounded numbers stand for all of their
-    interval, so that integers can drift.
+    A parameter active in only one of the parents comes from that parent. If it is active in the
+    child and in neither parent, it is drawn again. Rounded numbers are drawn from their interval,
+    so that integers can drift.
 
     References
     ----------
@@ -65,7 +65,7 @@ class GeneticSampler(PopulationSampler):
     transfer: str = "rung"
 
     def count_initial(self, problem: Problem) -> int:
-        """Count of members, which are quasi-random at first."""
+        """Return the number of members, which are quasi-random at first."""
         return self.population_size or min(20, max(8, 2 * problem.space.n_dims))
 
     def _offspring(
@@ -76,7 +76,7 @@ class GeneticSampler(PopulationSampler):
 
 
 def _child(space: Space, members: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Genes of a child of two of the members, which are sorted, best first."""
+    """Return the genes of a child of two of the members, sorted best first."""
     n, d = members.shape
     i, j = rng.integers(n, size=4).reshape(2, 2).min(axis=1)  # two tournaments
     while j == i:
@@ -86,7 +86,7 @@ def _child(space: Space, members: np.ndarray, rng: np.random.Generator) -> np.nd
         [np.where(np.isnan(one), other, one), np.where(np.isnan(other), one, other)]
     )
     low, high = np.sort(genes_of(space, parents, rng), axis=0)
-    # Sorted gene by gene, so either choice is that of a random parent.
+    # Sorted gene by gene, so either choice comes from a random parent.
     mixed = low + (high - low) * rng.uniform(-BEYOND, 1 + BEYOND, d)
     chosen = np.where(rng.random(d) < 0.5, low, high)
 

@@ -21,81 +21,82 @@ from sksearch.samplers._subsample import Extract
 from sksearch.samplers._surrogate import LearningSampler, first_new
 
 CHOICES = tuple(ACQUISITIONS)
-Z_95 = 1.959964  # standard deviations on both sides of the mean, with 95 % between them
+Z_95 = 1.959964  # standard deviations around the mean that contain 95 %
 
 
 @dataclass(frozen=True)
 class GPSampler(LearningSampler):
-    """Model scores by a Gaussian process, and propose where an improvement is expected.
+    """Model scores with a Gaussian process, and propose candidates with high expected improvement.
 
     Parameters
     ----------
     acquisition : str or Acquisition, default="log_ei"
-        "log_ei", the logarithm of the expected improvement; "log_pi", that of the probability of
-        an improvement; "lcb", the confidence bound; "ei_per_second", the expected improvement
-        over the predicted seconds; "thompson", the maximum of a drawn function; "portfolio", the
-        first three by turns, the more often the better the scores that they led to, in the
-        spirit of [5]_; "ei_distribution", a draw from the expected improvement taken as a
-        density [3]_. The first three are short forms of `acquisition.LogEI`,
+        "log_ei", the logarithm of the expected improvement; "log_pi", the logarithm of the
+        probability of an improvement; "lcb", the confidence bound; "ei_per_second", the expected
+        improvement divided by the predicted seconds; "thompson", the maximum of a sampled
+        function; "portfolio", the first three in turn, with probabilities that increase with the
+        scores of their proposals, similar to [5]_; "ei_distribution", a draw from the expected
+        improvement as a density [3]_. The first three are short forms of `acquisition.LogEI`,
         `acquisition.LogPI` and `acquisition.UCB`; pass such an object to set its parameters.
     pending : {"believer", "fantasies", "penalisation", "thompson"}, default="believer"
-        How running candidates are treated. "believer": their scores are their predicted means
-        [2]_; "fantasies": their scores are drawn several times, and the acquisition function is
-        averaged over the draws [1]_; "penalisation": balls around them are left out; "thompson":
-        each proposal is the maximum of another drawn function. The first two count for the best
-        score, too, so that no improvement is expected twice.
+        Treatment of running candidates. "believer": their scores are their predicted means [2]_;
+        "fantasies": their scores are sampled several times, and the acquisition function is
+        averaged over the samples [1]_; "penalisation": balls around them are excluded; "thompson":
+        each proposal is the maximum of another sampled function. The first two also update the
+        best score, so that no improvement is expected twice.
     n_initial : int or None, default=None
-        Count of quasi-random candidates before the first model. None: between 4 and 10.
+        Number of quasi-random candidates before the first model. None: between 4 and 10.
     kernel : {"matern52", "matern32", "matern12", "squared_exponential"}, default="matern52"
-        How smooth the score is over the numbers.
+        Smoothness of the score over the numbers.
     warp : bool, default=False
         Whether the kernel learns a warping of each number.
     marginalise : bool, default=False
-        Whether the acquisition function is averaged over ten samples of the hyperparameters,
-        which costs more than their most probable values.
+        Whether to average the acquisition function over ten samples of the hyperparameters, which
+        costs more than their most probable values.
     transfer : {"rung", "none", "all", "survivors", "same", "joint"}, default="rung"
-        Which results of a search with several resources it learns from. "rung": those at the
-        largest resource that has enough of them, if it is a fortieth of the largest at least;
-        "joint": all results at such resources, with the resource as one more coordinate; the
-        others: results of the own bracket, and of earlier ones none, all, the survivors (SURV in
+        Results of a search with several resources to learn from. "rung": results at the largest
+        resource with enough of them, at least a fortieth of the largest; "joint": all results at
+        such resources, with the resource as one more coordinate; the others: results of the
+        current bracket, and none, all, the survivors (SURV in [6]_) of earlier brackets, or the
+        candidates stopped there at the same resource.
         [6]_), or those that were stopped at the same resource.
     n_restarts : int, default=0
-        Count of random points, beside the mode of the prior, from which the hyperparameters are
-        learnt.
+        Number of random points, in addition to the mode of the prior, from which the
+        hyperparameters are optimised.
     guards : collection of str, default=("interior", "outliers", "second_opinion", "ties")
-        Guards against mistakes of the model, see the notes. With ``()`` it is plain
-        Bayesian optimisation as in papers: "log_ei" is then the expected improvement [7]_, whose
-        maximum is the same.
+        Safeguards against errors of the model, see the notes. ``()`` gives plain Bayesian
+        optimisation as in the literature: "log_ei" is then the expected improvement [7]_, which
+        has the same maximum.
 
     Notes
     -----
-    Failed candidates are not given a score: a second process models the probability that a
-    candidate does not fail, and the acquisition function is multiplied by it. So it is by the
-    probability that each measured bound is kept, by a process of how far it is; the score to
-    improve on is then the best of those that keep all bounds, and before there is one the
-    probability alone counts.
+    Failed candidates do not get a score: a second process models the probability that a candidate
+    does not fail, and the acquisition function is multiplied by it. It is also multiplied by the
+    probability that each measured bound is satisfied, from a process of the distance to the bound;
+    the score to improve on is then the best among candidates that satisfy all bounds, and before
+    there is one, only the probability counts.
 
-    The guards, each of which can be left out by naming the others in `guards`:
+    The guards, each of which can be disabled by naming only the others in `guards`:
 
-    - "interior": the acquisition function is multiplied by a prior belief that the maximum is
-      not at the ends of the ranges, which fades as results come [4]_. By itself the acquisition
-      function looks there too often, since a process knows least there. A draw ("thompson",
-      "ei_distribution") needs no such prior.
-    - "outliers": scores far below the others are moved up, and all are transformed towards
-      normality (`sksearch.models.robust_power_transform`); otherwise they are standardised,
-      which may be better in a curved valley.
-    - "second_opinion": after five results that are no better than the best, every second
-      proposal is that of `TPESampler`, until a better one is found. A process that is wrong
-      about the function may be so for ever, since it looks where it expects most.
-    - "ties": each score that exactly equals the best, as accuracies often do, raises what counts
-      as an improvement by 0.3 standard deviations.
+    - "interior": the acquisition function is multiplied by a prior belief that the maximum is not
+    at the ends of the ranges, which fades as results arrive [4]_. Without it the acquisition
+    function favours the ends, where a process is most uncertain. Sampled proposals ("thompson",
+    "ei_distribution") need no such prior.
+    - "outliers": scores far below the others are raised, and all are transformed towards normality
+    (`sksearch.models.robust_power_transform`); otherwise they are standardised, which may be
+    better in a curved valley.
+    - "second_opinion": after five results without an improvement, every second proposal comes from
+    `TPESampler`, until a better one is found. A wrong process may remain wrong, since it only
+    evaluates points where it expects most.
+    - "ties": each score exactly equal to the best, common with accuracies, raises the minimum
+    improvement by 0.3 standard deviations.
 
-    The last two are for "log_ei", "log_pi", "lcb", "ei_per_second" and `Acquisition` objects
-    only, and not with ``transfer="joint"``.
+    The last two apply only to "log_ei", "log_pi", "lcb", "ei_per_second" and `Acquisition`
+    objects, and not with ``transfer="joint"``.
 
-    Of more than 500 results and failures the processes have the 25 best ones, a sample of 500 as
-    in `TPESampler`, and those told since these were chosen, which happens at every fiftieth. So
-    the time of a proposal does not grow, except where `TPESampler` takes all results, too.
+    With more than 500 results and failures the processes use the 25 best, a sample of 500 as in
+    `TPESampler`, and all results since the sample was drawn, which is repeated after every fifty.
+    The time of a proposal therefore does not grow, except when `TPESampler` also uses all results.
 
     References
     ----------
@@ -121,7 +122,7 @@ class GPSampler(LearningSampler):
     >>> GPSampler(acquisition=UCB(kappa=1.0)).acquisition
     UCB(kappa=1.0)
 
-    Plain expected improvement, without any guard:
+    Plain expected improvement, without guards:
 
     >>> GPSampler(guards=()).guards
     ()
@@ -152,7 +153,7 @@ class GPSampler(LearningSampler):
         self._check_guards()
 
     def _check_guards(self) -> None:
-        """Make a tuple of the guards in one order, so that equal samplers are equal."""
+        """Sort the guards into a tuple, so that equal samplers compare equal."""
         if isinstance(self.guards, str) or not isinstance(self.guards, Collection):
             raise TypeError(
                 f"guards={self.guards!r} must be a collection of names, such as "
@@ -167,25 +168,25 @@ class GPSampler(LearningSampler):
             return Proposal(self, history, data, rng).params()
 
     def predict(self, history: History, start: Start, params: Params) -> Prediction | None:
-        """Return median and interval of the score by the model that proposals are made with.
+        """Return median and interval of the score under the model used for proposals.
 
-        Running candidates are left out. Where several processes are averaged over, their mixture
-        has the mean and the variance. The interval is widened by how far scores of earlier
-        proposals were off, and is not wider than that of a score drawn like those before.
+        Running candidates are ignored. With several processes, the prediction has the mean and
+        variance of their mixture. The interval is widened by the errors of earlier predictions,
+        but never beyond the model-free interval of earlier scores.
 
         Parameters
         ----------
         history : History
-            Everything that was known when it was proposed.
+            History at the time of the proposal.
         start : Start
-            The resource and bracket that the candidate is for.
+            Resource and bracket of the candidate.
         params : dict
-            The candidate, whoever proposed it.
+            Candidate, from any source.
 
         Returns
         -------
         prediction : Prediction or None
-            None before there is a model.
+            None before the first model.
         """
         problem = history.problem
         data = self._observe(history, start)
@@ -219,7 +220,7 @@ class GPSampler(LearningSampler):
     def _avoid_failures(
         self, history: History, data: Observations, rng: np.random.Generator
     ) -> Params:
-        """Before any success: likely not to fail, and far from what did."""
+        """Before any success, maximise the probability of success, far from failures."""
         kernel = MixedKernel(history.problem.space.categorical)
         gp = GaussianProcess(kernel, prior(kernel)[0])
         gp.fit(data.failed, -np.ones(len(data.failed)))

@@ -1,8 +1,8 @@
 """The Gaussian processes of one proposal: of scores, of failures and of cost.
 
 ==========  ======================================================================
-n           count of observations
-theta       hyperparameters, learnt again when n has grown by a seventh
+n           number of observations
+theta       hyperparameters, learned again when n has grown by a seventh
 ==========  ======================================================================
 """
 
@@ -36,21 +36,21 @@ from sksearch.models._feasibility import (
 from sksearch.models._growing import Growing, TrainingSet
 from sksearch.samplers._observations import Observations
 
-# What a sampler may do against mistakes of its model, in the order of the alphabet.
+# Guards of a sampler, in alphabetical order.
 GUARDS = ("interior", "outliers", "second_opinion", "ties")
 
 
 class Models:
-    """The processes of one proposal, kept in the history's cache for the next one.
+    """Processes of one proposal, kept in the history's cache for the next one.
 
     Parameters
     ----------
     sampler : GPSampler
-        The sampler, for its options.
+        Sampler with the options.
     history : History
-        Everything that is known.
+        Everything known so far.
     data : Observations
-        Results that the processes learn from.
+        Results to learn from.
     """
 
     def __init__(self, sampler: Any, history: History, data: Observations):
@@ -75,11 +75,11 @@ class Models:
         return self._scores.transformed(len(self._scores.U))
 
     def as_scores(self, z: np.ndarray) -> np.ndarray:
-        """Return the scores that the process of scores has for values, shape (m,)."""
+        """Return the scores for values of the process, shape (m,)."""
         return (inverse_power_transform if self._pulled_in else _unstandardise)(self._data.y, z)
 
     def scores(self) -> "list[GaussianProcess | AtMaxResource]":
-        """Processes of the scores; an acquisition function is averaged over them."""
+        """Return the processes of the scores, to average an acquisition function over."""
         scores = self._scores
         if self._marginalise:
             thetas = self._sampled_thetas()
@@ -93,7 +93,7 @@ class Models:
         return [AtMaxResource(m, self._at_max_resource) for m in models] if self.joint else models
 
     def objectives(self) -> list[GaussianProcess]:
-        """Processes of several objectives."""
+        """Return the processes of several objectives."""
         return [
             self._process(
                 TrainingSet(
@@ -105,9 +105,9 @@ class Models:
         ]  # fmt: skip
 
     def feasibility(self) -> AllOf | None:
-        """Model of the probability that a candidate does not fail, and keeps all bounds.
+        """Return a model of the probability that a candidate succeeds and satisfies all bounds.
 
-        None if none failed, and there are no bounds.
+        None without failures and bounds.
         """
         kernel, ok = MixedKernel(self._categorical), self._data.ok
         parts: list[Probability] = []
@@ -129,7 +129,7 @@ class Models:
         return AllOf(parts) if parts else None
 
     def log_cost(self) -> GaussianProcess:
-        """Model of the logarithm of seconds, centred."""
+        """Return a model of the logarithm of seconds, centred."""
         kernel = MixedKernel(self._categorical)
 
         def costs(data: Observations) -> TrainingSet:
@@ -142,7 +142,7 @@ class Models:
         return self._growing.process(training, GaussianProcess)
 
     def _of_data(self, make: Callable[[Observations], TrainingSet]) -> TrainingSet:
-        """A training set of the observations, with those of the extracts of a long history."""
+        """Return a training set of the observations, including extracts of a long history."""
         training, data = make(self._data), self._data
         if data.began is not None and data.learnt is not None:
             training.began, training.learnt = make(data.began), make(data.learnt)
@@ -160,11 +160,11 @@ class Models:
         return self._growing.cached("thetas", scores.digest(n), sample)
 
     def _places(self, data: Observations) -> np.ndarray:
-        """The points of scores as the process has them."""
+        """Return the points of scores in the coordinates of the process."""
         return self._with_resource(data.U, data.resource) if self.joint else data.U
 
     def _with_resource(self, U: np.ndarray, resource: np.ndarray) -> np.ndarray:
-        """Points with the resource as one more coordinate."""
+        """Append the resource to points as one more coordinate."""
         top = self._max_resources
         t = np.log(resource) / math.log(top) if top > 1 else np.ones(len(U))
         return np.column_stack([U, t])
@@ -174,7 +174,7 @@ class Models:
 
 
 class AtMaxResource:
-    """A process over params and resource as one over params, at the largest resource.
+    """Process over parameters and resource, restricted to the largest resource.
 
     Parameters
     ----------
@@ -191,11 +191,11 @@ class AtMaxResource:
     def condition_on(
         self, U: np.ndarray, y: np.ndarray | None = None, noise: float | np.ndarray = 0.0
     ) -> Self:
-        """Return a process that is conditioned on more points, at the largest resource."""
+        """Return a process conditioned on more points, at the largest resource."""
         return type(self)(self._gp.condition_on(self._extend(U), y, noise), self._extend)
 
     def fitted(self) -> np.ndarray:
-        """Return the mean at the params that the process is conditioned on."""
+        """Return the mean at the conditioning points."""
         return self.predict(self._gp.U[:, :-1])[0]
 
     def predict(self, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -203,7 +203,7 @@ class AtMaxResource:
         return self._gp.predict(self._extend(U))
 
     def predict_with_gradient(self, U: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Return mean, sd and their derivatives by the numbers among the params."""
+        """Return mean, sd and their derivatives by the numeric parameters."""
         mean, sd, d_mean, d_sd = self._gp.predict_with_gradient(self._extend(U))
         return mean, sd, d_mean[..., :-1], d_sd[:, :-1]
 

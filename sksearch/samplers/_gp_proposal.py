@@ -19,25 +19,25 @@ from sksearch.samplers._surrogate import best_points, first_new, maximiser
 from sksearch.samplers._tpe import TPESampler
 
 N_FANTASIES = 8
-N_THOMPSON = 500  # points that a function is drawn at: its cost is cubic in them
-PORTFOLIO_STREAM = 7  # tells its generator from others of the same trial
-PATIENCE = 5  # results in a row that are no better than the best one
-SECOND_OPINION = TPESampler()  # proposes every second candidate while nothing gets better
-MARGIN_OF_TIE = 0.3  # standard deviations, for each further score that equals the best one
-INTERIOR_POWER = 2.0  # power of the prior that the maximum is inside, over the count of scores
+N_THOMPSON = 500  # points of a sampled function: the cost is cubic in them
+PORTFOLIO_STREAM = 7  # distinguishes its generator from others of the same trial
+PATIENCE = 5  # consecutive results without an improvement
+SECOND_OPINION = TPESampler()  # proposes every second candidate without progress
+MARGIN_OF_TIE = 0.3  # standard deviations, for each further score equal to the best one
+INTERIOR_POWER = 2.0  # power of the prior of an inner maximum, divided by the number of scores
 
 
 class Proposal:
-    """The observations and models of one proposal, and the criterion made of them.
+    """Observations and models of one proposal, and the criterion built from them.
 
     Parameters
     ----------
     sampler : GPSampler
-        The sampler, for its options.
+        Sampler with the options.
     history : History
-        Everything that is known.
+        Everything known so far.
     data : Observations
-        Results that the models learn from.
+        Results to learn from.
     rng : numpy.random.Generator
         Source of the draws.
     """
@@ -54,7 +54,7 @@ class Proposal:
         self.models = Models(sampler, history, data)
 
     def params(self) -> Params:
-        """The next candidate."""
+        """Return the next candidate."""
         acquisition, pending = self.sampler.acquisition, PENDING[self.sampler.pending]
         if isinstance(pending, Strategy) and len(self.data.pending):
             return pending.choose(self)
@@ -69,33 +69,33 @@ class Proposal:
         log_cost: Any = None,
         interior: bool = True,
     ) -> Criterion:
-        """The acquisition function with all that is known.
+        """Return the acquisition function with all further factors.
 
         Parameters
         ----------
         acquisition : Acquisition
-            A function of mean, standard deviation and best score.
+            Function of mean, standard deviation and best score.
         margin : float, default=0.0
-            What an improvement has to be at least, in standard deviations of the scores.
+            Minimum improvement, in standard deviations of the scores.
         log_cost : object or None, default=None
-            Model of the logarithm of seconds, by which the acquisition function is divided.
+            Model of the logarithm of seconds to divide the acquisition function by.
         interior : bool, default=True
-            Whether it is multiplied by a prior that the maximum is inside the ranges.
+            Whether to multiply by a prior of a maximum inside the ranges.
 
         Returns
         -------
         criterion : Criterion
-            A function on the unit cube.
+            Function on the unit cube.
         """
         models, feasible = self.models.scores(), self.data.feasible
         interior = interior and "interior" in self.sampler.guards
         factors: list = [InteriorPrior(INTERIOR_POWER / self.data.n_all)] if interior else []
         factors += beliefs(self.history, self.data.n_all)
-        if not feasible.any():  # whoever keeps the bounds is better than nobody
+        if not feasible.any():  # any candidate that satisfies the bounds is an improvement
             acquisition, feasible = Indifferent(), ~feasible
         best = [np.max(model.fitted()[feasible]) for model in models]
         if len(failed := self.data.failed):
-            # Nothing more is to be learnt there, which is what makes a process look for more.
+            # Evaluating these points teaches nothing, and information is the point of exploring.
             models = [
                 model.condition_on(failed, np.minimum(model.predict(failed)[0], top))
                 for model, top in zip(models, best, strict=True)
@@ -114,18 +114,18 @@ class Proposal:
         )
 
     def maximiser(self, criterion: Criterion) -> Params:
-        """The new candidate at which the criterion is greatest, as far as it is found."""
-        # The cost of a candidate grows with n^2; that of everything else is to stay in sight.
-        # More than this found no greater log-EI, to 0.01 on average, for twice the time.
+        """Return the new candidate that maximises the criterion, as far as the search finds it."""
+        # The cost of a candidate grows with n^2, so their number is limited. More candidates
+        # improved log-EI by 0.01 at most on average, for twice the time.
         effort = (300, 15, 4) if len(self.data.y) <= 300 else (200, 10, 3)
         return maximiser(criterion, self.history, self.data, self.rng, *effort)
 
 
-# ---- how a candidate is chosen
+# ---- choice of a candidate
 
 
 class Strategy(ABC):
-    """How the next candidate is chosen."""
+    """Choice of the next candidate."""
 
     @abstractmethod
     def choose(self, proposal: Proposal) -> Params:
@@ -134,24 +134,24 @@ class Strategy(ABC):
 
 @dataclass(frozen=True)
 class Maximum(Strategy):
-    """The maximum of an acquisition function, with a remedy for a model that is wrong.
+    """Maximum of an acquisition function, with safeguards against a wrong model.
 
-    Where results get no better, every second proposal is that of another model; where scores
-    equal the best one, more is asked of an improvement.
+    Without progress, every second proposal comes from another model; if scores tie with the best
+    one, a larger improvement is required.
 
     Parameters
     ----------
     acquisition : Acquisition
-        A function of mean, standard deviation and best score.
+        Function of mean, standard deviation and best score.
     per_second : bool, default=False
-        Whether it is divided by the predicted seconds.
+        Whether to divide by the predicted seconds.
     """
 
     acquisition: Acquisition
     per_second: bool = False
 
     def choose(self, proposal: Proposal) -> Params:
-        """Return the maximiser, or what the other model proposes."""
+        """Return the maximiser, or the other model's proposal."""
         history, data, guards = proposal.history, proposal.data, proposal.sampler.guards
         y = np.where(data.feasible, data.y, -np.inf) if data.feasible.any() else data.y
         cost = proposal.models.log_cost() if self.per_second else None
@@ -166,39 +166,39 @@ class Maximum(Strategy):
 
 
 def n_without_gain(data: Observations, y: np.ndarray) -> int:
-    """Count of scores and failures since the best; what violates a bound says nothing of it."""
+    """Return the number of scores and failures since the best, without violated bounds."""
     best = int(np.argmax(y))
     n_failed = np.count_nonzero(data.failed_log_index > data.log_index[best])
     return int(np.count_nonzero(np.isfinite(y[best + 1 :])) + n_failed)
 
 
 def margin_of_ties(y: np.ndarray) -> float:
-    """What an improvement has to be at least where several scores equal the best one."""
+    """Return the minimum improvement if several scores equal the best one."""
     return MARGIN_OF_TIE * (np.count_nonzero(y == y.max()) - 1)
 
 
 class EIDistribution(Strategy):
-    """A draw with probabilities proportional to the expected improvement."""
+    """Draw with probabilities proportional to the expected improvement."""
 
     def choose(self, proposal: Proposal) -> Params:
         """Return the draw."""
         rng = proposal.rng
-        # Only a maximum is drawn to the ends of the ranges: a draw is not.
+        # The prior of an inner maximum is for maxima only, which the ends attract.
         criterion = proposal.criterion(LogEI(), interior=False)
         points = all_points(proposal.history)
         points = draw(proposal.space, rng, 1_000) if points is None else points
         values = criterion(points)
-        # The largest of values plus Gumbel noise is a draw from their softmax; sorted, one
-        # draw after another without replacement.
+        # The largest values plus Gumbel noise are draws from their softmax; sorted, they are draws
+        # without replacement.
         order = np.argsort(-(values + rng.gumbel(size=len(points))), kind="stable")
         return first_new(proposal.history, points[order])
 
 
 class Thompson(Strategy):
-    """The maximum of a function that is drawn from the posterior."""
+    """Maximum of a function sampled from the posterior."""
 
     def choose(self, proposal: Proposal) -> Params:
-        """Return the maximiser among those that are likely not to fail."""
+        """Return the maximiser among candidates likely to succeed."""
         models, rng = proposal.models, proposal.rng
         points = all_points(proposal.history)
         if points is None:
@@ -212,12 +212,12 @@ class Thompson(Strategy):
 
 
 class Portfolio(Strategy):
-    """Several acquisition functions by turns, the more often the more they gained."""
+    """Several acquisition functions in turn, weighted by their gains so far."""
 
     MEMBERS = (LogEI(), LogPI(), UCB())
 
     def choose(self, proposal: Proposal) -> Params:
-        """Return the maximiser of the function whose turn it is."""
+        """Return the maximiser of the function drawn for this trial."""
         history, sampler = proposal.history, proposal.sampler
         gains = Gains(sampler.count_initial(proposal.history.problem), len(self.MEMBERS))
         gains = history.cache.setdefault(("portfolio", sampler), gains).read(history)
@@ -226,18 +226,17 @@ class Portfolio(Strategy):
 
 
 class Gains:
-    """What each member of a portfolio has gained so far.
+    """Gains of each member of a portfolio so far.
 
-    A trial's member is drawn when the trial is asked for, by its number, and again when the log
-    of the history is read: nothing of it is stored. Its gain is the share of earlier trials that
-    were worse, by first scores.
+    A trial's member is a function of the trial's number, so it is recomputed from the log instead
+    of stored. Its gain is the share of earlier trials with lower first scores.
 
     Parameters
     ----------
     n_initial : int
-        Count of trials that no member proposed.
+        Number of trials without a member.
     n_members : int
-        Count of acquisition functions.
+        Number of acquisition functions.
     """
 
     def __init__(self, n_initial: int, n_members: int):
@@ -249,7 +248,7 @@ class Gains:
         self.ordered: list[float] = []
 
     def read(self, history: History) -> Self:
-        """Take in what is new in the log."""
+        """Process new entries of the log."""
         for event, trial_id, resource in history.log[self.n_read :]:
             if event == "ask":
                 if trial_id not in self.members:
@@ -262,7 +261,7 @@ class Gains:
         return self
 
     def draw(self, seed: int, trial_id: int) -> int:
-        """Index of a member, the likelier the more it gained."""
+        """Draw the index of a member, with probabilities that increase with its gain."""
         rng = np.random.default_rng((seed, trial_id, PORTFOLIO_STREAM))
         weights = np.exp(4 * self.gains / self.counts)
         return int(rng.choice(len(weights), p=weights / weights.sum()))
@@ -280,18 +279,18 @@ class Gains:
 
 
 class PendingOption(ABC):
-    """What a criterion makes of pending candidates."""
+    """Treatment of pending candidates in a criterion."""
 
     @abstractmethod
     def apply(self, proposal: Proposal, models: list, best: list) -> tuple[list, list, list]:
-        """Return the models and their best scores with what is pending, and further factors."""
+        """Return the models and best scores including pending candidates, and further factors."""
 
 
 class Conditioned(PendingOption):
-    """Pending candidates are taken for known.
+    """Pending candidates are treated as known.
 
-    They are values of the function, with hardly any noise: where noise is large, a measurement
-    more would promise nearly as much at the same point. They count for the best score, too.
+    They are noise-free values of the function: with large noise, another measurement at the same
+    point would promise nearly as much. They also update the best score.
     """
 
     @abstractmethod
@@ -299,7 +298,7 @@ class Conditioned(PendingOption):
         """Return the values of the pending candidates; None: their predicted means."""
 
     def apply(self, proposal: Proposal, models: list, best: list) -> tuple[list, list, list]:
-        """Return models that are conditioned on what is pending."""
+        """Return models conditioned on the pending candidates."""
         U = proposal.data.pending
         models = [
             model.condition_on(U, self.values(proposal, model), noise=-0.99 * model.noise)
@@ -313,11 +312,11 @@ class Believer(Conditioned):
     """Pending candidates have their predicted means, the kriging believer."""
 
     def values(self, proposal: Proposal, model: Any) -> None:
-        """Return None, which stands for the means."""
+        """Return None, for the means."""
 
 
 class Fantasies(Conditioned):
-    """Pending candidates have drawn values, over which the acquisition function is averaged."""
+    """Pending candidates have sampled values; the acquisition function is averaged over them."""
 
     def values(self, proposal: Proposal, model: Any) -> np.ndarray:
         """Return draws from the posterior, shape (n_pending, N_FANTASIES)."""
@@ -325,7 +324,7 @@ class Fantasies(Conditioned):
 
 
 class Penalisation(PendingOption):
-    """Balls around pending candidates are left out."""
+    """Balls around pending candidates are excluded."""
 
     def apply(self, proposal: Proposal, models: list, best: list) -> tuple[list, list, list]:
         """Return a penalty for each pending candidate."""
@@ -350,7 +349,7 @@ ACQUISITIONS: dict[str, Strategy] = {
     "portfolio": Portfolio(),
     "ei_distribution": EIDistribution(),
 }
-# With "thompson" each proposal is the maximum of another drawn function while some are pending.
+# With "thompson" each proposal maximises another sampled function while candidates are pending.
 PENDING: dict[str, Any] = {
     "believer": Believer(),
     "fantasies": Fantasies(),

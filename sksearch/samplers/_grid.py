@@ -11,7 +11,7 @@ from sksearch.history import History, Params
 
 @dataclass(frozen=True)
 class GridSampler(Sampler):
-    """Go through a finite space in the order of scikit-learn's ``ParameterGrid``.
+    """Enumerate a finite space in the order of scikit-learn's ``ParameterGrid``.
 
     Examples
     --------
@@ -27,7 +27,7 @@ class GridSampler(Sampler):
     """
 
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
-        """Return the next candidate of the grid that is not known yet.
+        """Return the next candidate of the grid not known yet.
 
         Raises
         ------
@@ -40,7 +40,7 @@ class GridSampler(Sampler):
                 "A grid needs a finite space, but some parameters have continuous "
                 "distributions: give lists of values, or use RandomSampler."
             )
-        # All trials but the user's guesses came from the grid, so no earlier index can be new.
+        # All trials except the user's candidates came from the grid, so earlier indices are known.
         i = max(0, len(history.trials) - len(history.problem.initial_params))
         while i < space.size - 1 and not history.takes(space.candidate(i)):
             i += 1

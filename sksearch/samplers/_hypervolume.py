@@ -16,29 +16,29 @@ from sksearch.samplers._gp_models import GUARDS, Models
 from sksearch.samplers._observations import WITHOUT_JOINT, Observations
 from sksearch.samplers._surrogate import LearningSampler, maximiser
 
-ONE_SCORE = GPSampler()  # proposes where there is one objective
-MARGIN = 0.1  # of the range of all, how far below the front's worst values the reference is
+ONE_SCORE = GPSampler()  # proposes if there is one objective
+MARGIN = 0.1  # of the total range: distance of the reference below the worst values
 
 
 @dataclass(frozen=True)
 class HypervolumeSampler(LearningSampler):
-    """Model each objective by a Gaussian process, and propose what the front would gain most from.
+    """Model each objective with a Gaussian process, and maximise the expected gain of the front.
 
     Parameters
     ----------
     n_initial : int or None, default=None
-        Count of quasi-random candidates before the first model. None: between 4 and 10.
+        Number of quasi-random candidates before the first model. None: between 4 and 10.
     transfer : {"rung", "none", "all", "survivors", "same"}, default="rung"
-        Which results of a search with several resources it learns from, see `TPESampler`.
+        Results of a search with several resources to learn from, see `TPESampler`.
 
     Notes
     -----
-    What is maximised is the logarithm of the expected improvement of the volume between the front
-    and a reference point [1]_, a tenth of the range of all below its worst values. It is exact
-    for two objectives, and for more an average over points of what the front leaves open. The
-    objectives are transformed as scores are in `GPSampler`. Failures and bounds are modelled as
-    there, and pending candidates count as known at their predicted means. With one objective it
-    is `GPSampler`.
+    The criterion is the logarithm of the expected improvement of the volume between the front and
+    a reference point [1]_, a tenth of the total range below the front's worst values. It is exact
+    for two objectives, and for more an average over points of the region not dominated by the
+    front. The objectives are transformed like the scores in `GPSampler`. Failures and bounds are
+    also modelled as there, and pending candidates enter with their predicted means. With one
+    objective it is equal to `GPSampler`.
 
     References
     ----------
@@ -80,7 +80,7 @@ class HypervolumeSampler(LearningSampler):
             return ONE_SCORE._propose(history, data, rng)
         with one_blas_thread():
             criterion = self._criterion(history, data, rng)
-            # The front is what is searched around: its members are the incumbents.
+            # The criterion is searched around the front: its members are the incumbents.
             front = np.flatnonzero(data.feasible)
             front = front[fronts(data.objectives[front]) == 0] if len(front) else data.best_first
             near = replace(data, U=data.U[front], objectives=data.objectives[front],
@@ -90,7 +90,7 @@ class HypervolumeSampler(LearningSampler):
     def _criterion(
         self, history: History, data: Observations, rng: np.random.Generator
     ) -> HypervolumeCriterion:
-        """The expected improvement with all that is known."""
+        """Return the expected improvement with all further factors."""
         models = Models(self, history, data)
         processes = models.objectives()
         numbers = np.flatnonzero(~history.problem.space.categorical)

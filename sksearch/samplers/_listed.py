@@ -1,4 +1,4 @@
-"""Candidates that are settled beforehand."""
+"""Candidates given in advance."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -17,9 +17,9 @@ class ListedSampler(Sampler):
     Parameters
     ----------
     candidates : sequence of dict
-        Points of the space. Only those that are asked for are looked at.
+        Points of the space. They are read only when they are proposed.
     repeats : bool, default=False
-        Whether a candidate is tried as often as it is listed, and not once.
+        Whether to try a candidate as often as it is listed, instead of once.
 
     Examples
     --------
@@ -39,12 +39,12 @@ class ListedSampler(Sampler):
 
     @property
     def told(self) -> Told:
-        """Of each candidate as often as it is listed, if they repeat."""
+        """Receive repeated results if candidates repeat."""
         return Told(repeats=self.repeats)
 
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
-        """Return the next listed candidate; unless they repeat, one that is not known yet."""
-        # All trials but the user's guesses came from the list, so no earlier one can be new.
+        """Return the next listed candidate; unless they repeat, the next one not known yet."""
+        # All trials except the user's candidates came from the list, so earlier ones are known.
         first = max(0, len(history.trials) - len(history.problem.initial_params))
         if history.problem.repeats:
             left = self._left(history)
@@ -55,7 +55,7 @@ class ListedSampler(Sampler):
         return history.problem.space.sample(rng)
 
     def _left(self, history: History) -> Sequence[Params]:
-        """Candidates that are allowed, without those that were tried as the user's guesses."""
+        """Return the allowed candidates without those already tried as the user's."""
         space, allows = history.problem.space, history.problem.allows
         guesses = Counter(map(space.key, history.problem.initial_params))
         if allows is None and not guesses:

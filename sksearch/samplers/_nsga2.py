@@ -12,7 +12,7 @@ from sksearch.samplers._quasi_random import QuasiRandomSampler
 from sksearch.samplers._surrogate import first_new
 from sksearch.space import Space
 
-N_CHILDREN = 20  # of which the first that is new and allowed is taken
+N_CHILDREN = 20  # the first new and allowed one is used
 
 
 @dataclass(frozen=True)
@@ -22,19 +22,19 @@ class NSGA2Sampler(Sampler):
     Parameters
     ----------
     population_size : int, default=20
-        Count of candidates that have children, and of quasi-random ones at the beginning.
+        Number of candidates that may have children, and of initial quasi-random ones.
     crossover : float, default=0.9
         Probability that a child has two parents.
     eta_crossover, eta_mutation : float, default=15.0
-        How near children are to their parents; larger is nearer.
+        Similarity of children to their parents; larger is more similar.
 
     Notes
     -----
-    It is the algorithm of [1]_ one child at a time: the population is the best of all results,
+    This is the algorithm of [1]_ one child at a time: the population is the best of all results,
     ordered by constraint violation, front and crowding distance, so it is a function of the
-    history and needs no generations. Numbers are crossed by simulated binary crossover and
-    changed by polynomial mutation, choices are inherited from either parent or drawn again. It
-    needs no model, and many candidates.
+    history and needs no generations. Numbers use simulated binary crossover and polynomial
+    mutation, choices are inherited from either parent or drawn again. It needs no model, but many
+    candidates.
 
     References
     ----------
@@ -84,7 +84,7 @@ class NSGA2Sampler(Sampler):
             return QuasiRandomSampler("sobol").ask(history, start, rng)
         order = best_first(data.objectives, data.violation, self.population_size)
         population = data.U[order[: self.population_size]]
-        # The better one of two is a parent: they are in order.
+        # They are sorted, so the smaller index of two is the better parent.
         n = len(population)
         mothers, fathers = rng.integers(n, size=(2, 2, N_CHILDREN)).min(axis=1)
         children = self._cross(space, population[mothers], population[fathers], rng)
@@ -93,14 +93,14 @@ class NSGA2Sampler(Sampler):
     def _cross(
         self, space: Space, one: np.ndarray, other: np.ndarray, rng: np.random.Generator
     ) -> np.ndarray:
-        """Points between and around pairs of parents, shape (n, n_dims)."""
+        """Return points between and around pairs of parents, shape (n, n_dims)."""
         fresh = rng.random(one.shape)
-        one = np.where(np.isnan(one), fresh, one)  # parameters that are not active
+        one = np.where(np.isnan(one), fresh, one)  # inactive parameters
         other = np.where(np.isnan(other), one, other)
         u = rng.random(one.shape)
         power = 1 / (self.eta_crossover + 1)
         beta = np.where(u < 0.5, (2 * u) ** power, (1 / (2 * (1 - u))) ** power)
-        # Near either parent: a child that is always near the same one inherits from that alone.
+        # Choose a random parent to stay near: otherwise the child would inherit from one only.
         half = np.where(rng.random(one.shape) < 0.5, 0.5, -0.5) * (one - other)
         middle = (one + other) / 2
         crossed = np.where(space.categorical, other, middle + beta * half)
@@ -109,9 +109,9 @@ class NSGA2Sampler(Sampler):
         return np.clip(np.where(take, crossed, one), 0, 1)
 
     def _mutate(self, space: Space, U: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Points with one coordinate changed on average, shape (n, n_dims)."""
+        """Return points with one coordinate changed on average, shape (n, n_dims)."""
         u, power = rng.random(U.shape), 1 / (self.eta_mutation + 1)
-        # Polynomial mutation that is bounded by the ends of the range.
+        # Polynomial mutation, bounded by the ends of the range.
         eta = self.eta_mutation + 1
         down = np.abs(2 * u + (1 - 2 * u) * (1 - U) ** eta) ** power - 1
         up = 1 - np.abs(2 * (1 - u) + (2 * u - 1) * U**eta) ** power

@@ -1,4 +1,4 @@
-"""The search estimators, and what a search of your own is made of."""
+"""Search estimators, and the building blocks of custom searches."""
 
 from sksearch._utils._on_demand import on_demand
 

@@ -454,7 +454,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         return prepare(self, self._options(), X, y, params, own, unit)
 
     def _draw_candidates(self, rng: np.random.RandomState) -> None:
-        """Draw from the user's generator what scikit-learn draws before the folds."""
+        """Draw the candidates as scikit-learn does, before the folds."""
 
     def _options(self) -> Options:
         """Group the user's parameters by concern."""

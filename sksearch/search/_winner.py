@@ -53,7 +53,7 @@ class WinnerChoice(BaseSearchCV):
         return BaseSearchCV.score(single, X, y, **params)
 
     def __getattr__(self, name: str) -> Any:
-        """Explain how to get an attribute that is not set yet, or that `refit` excludes."""
+        """Explain how to get an attribute not set yet, or excluded by `refit`."""
         try:
             return object.__getattribute__(self, name)
         except AttributeError as error:

@@ -1,6 +1,6 @@
-"""What RandomizedSearchCV takes, as a unit cube and back; spaces where none is given.
+"""Search spaces as unit cubes, and default spaces.
 
-The names of default spaces are those of the estimators' families, which stand above this room.
+Default spaces are built by the estimators' families, which this package does not import.
 """
 
 from sksearch._utils._on_demand import on_demand

@@ -1,4 +1,4 @@
-"""Beliefs: where a user expects good values, as a density on the unit cube.
+"""Beliefs about the location of good values, as a density on the unit cube.
 
 ==========  ======================================================================
 U           points of the cube, shape (m, n_dims); NaN where inactive
@@ -21,35 +21,35 @@ from ._distributions import UNFROZEN
 from ._parsing import UNION_NAME
 from ._space import Space
 
-N_CELLS = 1024  # of a number's coordinate: what a belief can tell apart
+N_CELLS = 1024  # resolution of a belief about a number
 LEAST_MASS = 1e-6  # of a belief inside the range of its parameter
-LEAST_DENSITY = 1e-6  # of p_j, whose logarithm has to be finite
-WEIGHT_OF_UNIFORM = 0.05  # no belief is so sure that it cannot be wrong
+LEAST_DENSITY = 1e-6  # of p_j, so that its logarithm is finite
+WEIGHT_OF_UNIFORM = 0.05  # because any belief may be wrong
 
 
 class Beliefs:
-    """Where a user expects good values: a density on the unit cube.
+    """Density on the unit cube for a user's belief about good values.
 
-    Beliefs about several parameters are independent of each other. With a weight of a twentieth
-    the density is uniform, so that it is 0 nowhere. A parameter that a candidate does not have
-    says nothing about it.
+    Beliefs about several parameters are independent of each other. The density is mixed with a
+    uniform one at a weight of a twentieth, so it is never 0. Beliefs about inactive parameters of
+    a candidate are ignored.
 
     Parameters
     ----------
     space : Space
-        Where candidates come from.
+        Search space.
     given : mapping of str to object
-        For each parameter that is believed something about: a distribution with a method
-        ``cdf``, such as a frozen one of SciPy, over the values of a number; a dict of weights by
-        choice for a list. What lies outside of the range is cut off.
+        Belief for each parameter with one: for a number, a distribution of its values with a
+        method ``cdf``, such as a frozen SciPy distribution; for a list, a dict of weights by
+        choice. Distributions are truncated to the range.
 
     Raises
     ------
     TypeError
-        If `given` is no dict, or a belief is of another kind than its parameter.
+        If `given` is not a dict, or a belief does not fit its kind of parameter.
     ValueError
-        If a name is unknown, a weight is negative or not of a choice, or a belief has no mass
-        inside the range of its parameter.
+        If a name is unknown, a weight is negative or for an unknown choice, or a belief has no
+        mass inside the range of its parameter.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class Beliefs:
                 )
         self.space = space
         self._columns: list[int] = []
-        self._masses: list[np.ndarray] = []  # of the cells of each coordinate
+        self._masses: list[np.ndarray] = []  # by coordinate
         self._is_number: list[bool] = []
         for j, dimension in enumerate(space.dimensions):
             if dimension.name in given and dimension.name != UNION_NAME:
@@ -89,7 +89,7 @@ class Beliefs:
                 self._is_number.append(dimension.kind != "categorical")
 
     def sample(self, rng: np.random.Generator) -> dict[str, Any]:
-        """Draw a candidate as the beliefs say, the uniform part left out.
+        """Draw a candidate from the beliefs, without the uniform part.
 
         Parameters
         ----------
@@ -108,7 +108,7 @@ class Beliefs:
         return self.space.from_unit(u)
 
     def log_density(self, U: np.ndarray) -> np.ndarray:
-        """Return the logarithm of the density, the uniform part included.
+        """Return the logarithm of the density, including the uniform part.
 
         Parameters
         ----------
@@ -118,7 +118,7 @@ class Beliefs:
         Returns
         -------
         value : ndarray of shape (m,)
-            0 is the density of the space's own distributions.
+            Relative to the space's own distributions, which have the value 0.
         """
         return self.with_gradient(U)[0]
 
@@ -135,7 +135,7 @@ class Beliefs:
         value : ndarray of shape (m,)
             As `log_density`.
         gradient : ndarray of shape (m, n_dims)
-            0 for choices and where a coordinate is inactive.
+            0 for choices and inactive coordinates.
         """
         total, gradient = np.zeros(len(U)), np.zeros(U.shape)
         columns = zip(self._columns, self._masses, self._is_number, strict=True)
@@ -150,7 +150,7 @@ class Beliefs:
 
 
 def _between(table: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Values at coordinates, linear between the middles of cells, and their slopes."""
+    """Return values at coordinates, linear between cell centres, and their slopes."""
     n, active = len(table), ~np.isnan(u)
     place = np.where(active, u, 0.5) * n - 0.5
     i = np.clip(np.floor(place), 0, n - 2).astype(int)
@@ -160,14 +160,14 @@ def _between(table: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _inside(table: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Values at coordinates, constant in each cell, and slopes of 0."""
+    """Return values at coordinates, constant in each cell, and slopes of 0."""
     n, active = len(table), ~np.isnan(u)
     i = np.clip(np.where(active, u, 0) * n, 0, n - 1).astype(int)
     return np.where(active, table[i], 0.0), np.zeros(len(u))
 
 
 def _masses(dimension: Dimension, belief: Any) -> np.ndarray:
-    """Probabilities of equal cells of a coordinate, as somebody believes."""
+    """Return the probabilities of equal cells of a coordinate under a belief."""
     if dimension.kind == "categorical":
         return _masses_of_choices(dimension, belief)
     name = dimension.name
@@ -185,13 +185,13 @@ def _masses(dimension: Dimension, belief: Any) -> np.ndarray:
     values = np.array([dimension.from_unit(u) for u in edges], dtype=float)
     if dimension.kind == "real":
         up_to = np.asarray(belief.cdf(values), dtype=float)
-    else:  # inside the cell of an integer its mass is spread evenly
+    else:  # the mass of an integer is spread evenly over its cell
         lower, upper = dimension.cell(edges)
         below, above = (np.asarray(belief.cdf(values + side)) for side in (-0.5, 0.5))
         share = np.divide(edges - lower, upper - lower, where=upper > lower, out=edges * 0)
         up_to = below + share * (above - below)
     masses = np.maximum(np.diff(up_to), 0.0)
-    if not masses.sum() >= LEAST_MASS:  # NaN, too
+    if not masses.sum() >= LEAST_MASS:  # also raises for NaN
         raise ValueError(
             f"prior[{name!r}] has no mass where the parameter may be, {dimension.allowed()}: "
             f"a share of {masses.sum():.1g}. Move it there, or widen the range."
@@ -200,7 +200,7 @@ def _masses(dimension: Dimension, belief: Any) -> np.ndarray:
 
 
 def _masses_of_choices(dimension: Any, belief: Any) -> np.ndarray:
-    """Probabilities of choices: 0 of those that have no weight."""
+    """Return the probabilities of choices: 0 for choices without a weight."""
     name = dimension.name
     if not isinstance(belief, Mapping):
         raise TypeError(

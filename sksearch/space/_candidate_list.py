@@ -1,4 +1,4 @@
-"""A list of candidates: a union whose dicts have one candidate each.
+"""A list of candidates: a union of dicts with one candidate each.
 
 ==========  ======================================================================
 U           coordinates of the candidates, NaN where one lacks a parameter: (size, n_dims)
@@ -18,10 +18,10 @@ SQUARE_OF_MISSING = 1 / 6
 
 
 class CandidateList:
-    """Candidates with common coordinates, so that a model sees what they share.
+    """Candidates with common coordinates, so that a model can compare them.
 
-    The choices of a parameter are the values that occur, numbers in ascending order. So the
-    coordinate of a number is the share of smaller ones, whatever its distribution was.
+    The choices of a parameter are the values that occur, numbers in ascending order. The
+    coordinate of a number is therefore the share of smaller ones, whatever its distribution.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class CandidateList:
             Categorical(name, _distinct(c[name] for c in candidates if name in c))
             for name in sorted(set().union(*candidates))
         ]
-        # One value that some candidates lack tells these from the others.
+        # A single value that some candidates lack still distinguishes the others.
         self.constants: list[Dimension] = [
             d for d in every if d.size == 1 and all(d.name in c for c in candidates)
         ]
@@ -46,11 +46,11 @@ class CandidateList:
             for j, name in enumerate(names):
                 if name in candidate:
                     u[j] = self.dimensions[j].to_unit(candidate[name])
-        self.numbers: dict[tuple, int] = {}  # of candidates by their keys, for the space to fill
+        self.numbers: dict[tuple, int] = {}  # of candidates by their keys, filled by the space
         self._unordered = np.array([not dimension.ordered for dimension in self.dimensions])
 
     def __getstate__(self) -> dict[str, Any]:
-        # A dict whose keys are tuples is more than some formats can hold (skops).
+        # Some formats (skops) do not support dicts with tuples as keys.
         return vars(self) | {"numbers": {}}
 
     def nearest(self, u: np.ndarray) -> int:

@@ -1,10 +1,10 @@
-"""Components of a finite subspace: parameters that conditions link; their candidates by number.
+"""Components of a finite subspace: parameters linked by conditions, with numbered candidates.
 
 A box is a dict ``{name: range of value indices}`` of the active parameters of some candidates.
 The candidates of a component are those of its boxes, one box after another.
 
-Boxes stand in the order of their ranges, parents before children; inside a box names are sorted,
-and the last one is the fastest. Both classes number candidates in this way.
+Boxes follow the order of their ranges, parents before children. Within a box names are sorted, and
+the last one varies fastest. Both classes number candidates in this way.
 """
 
 import bisect
@@ -14,21 +14,21 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
-#: Boxes times names that are listed; beyond it a component counts as infinite.
+#: Maximum number of boxes times names to list; larger components count as infinite.
 MAX_LISTED = 2**21
 
 Box = dict[str, range]
 
 
 class Component(ABC):
-    """Candidates by number."""
+    """A component with numbered candidates."""
 
     size: Any
     reached: set[str]
 
     @abstractmethod
     def place(self, k: int) -> tuple[Box, int]:
-        """Return the box of the k-th candidate, and which one of the box it is."""
+        """Return the box of the k-th candidate, and its number within the box."""
 
     def indices(self, k: int) -> dict[str, int]:
         """Return the value indices of the k-th candidate, 0 <= k < size."""
@@ -41,27 +41,27 @@ class Component(ABC):
 
 
 class Tree(Component):
-    """Parameters that have one parent each but for the root: counted, and never listed.
+    """Parameters with one parent each, except the root: counted without a list of boxes.
 
     Parameters
     ----------
     pieces : dict of str to list of range
         Ranges of each parameter's value indices, parents before children.
     children : dict of str to list of list of str
-        For each range of a parameter the children that are active then.
+        Active children for each range of a parameter.
 
     Attributes
     ----------
     size : int
-        Count of candidates.
+        Number of candidates.
     reached : set of str
-        Parameters that are in some candidate.
+        Parameters active in at least one candidate.
     """
 
     def __init__(self, pieces: dict[str, list[range]], children: dict[str, list[list[str]]]):
         self._pieces = pieces
         self._children = children
-        self._counts: dict[str, int] = {}  # of candidates of a parameter and what is below it
+        self._counts: dict[str, int] = {}  # candidates by top parameter
         for name in reversed(pieces):
             self._counts[name] = sum(
                 _length(piece) * self._count(below)
@@ -75,9 +75,9 @@ class Tree(Component):
                 self.reached.update(*children[name])
 
     def place(self, k: int) -> tuple[Box, int]:
-        """Go down from the root, by the counts of what is left."""
+        """Descend from the root by the numbers of remaining candidates."""
         box: Box = {}
-        size, rest = 1, self.size  # of the box, and of what its parameters leave open
+        size, rest = 1, self.size  # of the box, and of the parameters still open
         active = {next(iter(self._pieces))}
         for name, pieces in self._pieces.items():
             if name not in active:
@@ -99,21 +99,21 @@ class Tree(Component):
 
 
 class Boxes(Component):
-    """Parameters of which one has several parents: all boxes are listed.
+    """Parameters with several parents for at least one of them: all boxes are listed.
 
     Parameters
     ----------
     pieces : dict of str to list of range
         Ranges of each parameter's value indices, parents before children.
     is_active : callable
-        ``is_active(box, name) -> bool`` tells whether a parameter is active in a box.
+        ``is_active(box, name) -> bool``, whether a parameter is active in a box.
 
     Attributes
     ----------
     size : int or inf
-        Count of candidates; inf where there are too many boxes to list.
+        Number of candidates; inf if there are too many boxes to list.
     reached : set of str
-        Parameters that are in some candidate, as far as boxes are listed.
+        Parameters active in at least one of the boxes listed.
     """
 
     def __init__(self, pieces: dict[str, list[range]], is_active: Callable[[Box, str], bool]):
@@ -136,7 +136,7 @@ class Boxes(Component):
         self.reached = set().union(*boxes)
 
     def place(self, k: int) -> tuple[Box, int]:
-        """Find the box by the numbers at which boxes end."""
+        """Find the box from the numbers of the last candidates of all boxes."""
         which = bisect.bisect_right(self._ends, k)
         box = self._boxes[which]
         return box, k - (self._ends[which] - _box_size(box))

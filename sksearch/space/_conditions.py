@@ -1,4 +1,4 @@
-"""Subspaces: one dict of a space, in which some parameters are active only at times."""
+"""Subspaces: one dict of a space, with conditional parameters."""
 
 import itertools
 import math
@@ -28,21 +28,20 @@ _ORDERING = ("<", "<=", ">", ">=")
 
 @dataclass(frozen=True)
 class When:
-    """The values of a parameter that is active only when another one has certain values.
+    """Values of a parameter that is active only if another one has certain values.
 
-    A candidate lacks its inactive parameters. A parameter whose parent is inactive is inactive.
+    Candidates do not contain inactive parameters. Children of an inactive parameter are inactive.
 
     Parameters
     ----------
     values : list, tuple, range, array, distribution or When
-        Values of the parameter while it is active. Another When adds a condition: both must
-        hold.
+        Values of the parameter while it is active. A nested When adds a condition: both must hold.
     parent : str
-        Name of the parameter that decides, in the same dict.
+        Name of the parameter to compare, in the same dict.
     op : {"==", "!=", "<", "<=", ">", ">=", "in", "not in"}
         Comparison of the parent's value with `threshold`.
     threshold : object
-        Value that the parent's is compared with; a list for "in" and "not in".
+        Value to compare with; a list for "in" and "not in".
 
     See Also
     --------
@@ -69,7 +68,7 @@ class When:
         return f"{self.parent} {self.op} {self.threshold!r}"
 
     def holds(self, value: Any) -> bool:
-        """Tell whether this one condition holds.
+        """Return whether this single condition holds.
 
         Parameters
         ----------
@@ -85,7 +84,7 @@ class When:
 
 
 def unwrap(values: Any) -> tuple[Any, list[When]]:
-    """Separate the conditions from the values that a user wrote for a parameter.
+    """Separate the conditions from the values given for a parameter.
 
     Parameters
     ----------
@@ -109,17 +108,17 @@ def unwrap(values: Any) -> tuple[Any, list[When]]:
 class Subspace:
     """One dict of a space: dimensions, and conditions between them.
 
-    Its candidates are numbered by connected components: parameters that conditions link, directly
-    or not.
+    Its candidates are numbered by connected components, the groups of parameters linked by
+    conditions, directly or indirectly.
 
     Parameters
     ----------
     dimensions : dict of str to Dimension
-        The parameters.
+        Dimensions by parameter.
     conditions : dict of str to list of When
-        The conditions of those parameters that have any.
+        Conditions by parameter, if it has any.
     coordinates : dict of str to int
-        Index in the unit cube of each parameter that has one.
+        Index in the unit cube for each parameter with a coordinate.
 
     Raises
     ------
@@ -159,14 +158,14 @@ class Subspace:
         Parameters
         ----------
         u : list of float
-            All coordinates of the space; those of inactive parameters have no effect.
+            All coordinates of the space; coordinates of inactive parameters are ignored.
         rng : numpy.random.Generator, default=None
-            If given, the source of the values of opaque parameters; None: their tables.
+            Source of the values of opaque parameters; None: use their tables.
 
         Returns
         -------
         dict
-            The active parameters, in the order of their names.
+            Active parameters, sorted by name.
         """
         params: dict[str, Any] = {}
         for name in self._order:
@@ -183,7 +182,7 @@ class Subspace:
         return params
 
     def active(self, U: np.ndarray) -> np.ndarray:
-        """Tell which coordinates belong to active parameters.
+        """Return the mask of coordinates of active parameters.
 
         Parameters
         ----------
@@ -206,7 +205,7 @@ class Subspace:
         return active
 
     def _holds(self, condition: When, U: np.ndarray) -> np.ndarray:
-        """Whether a condition holds at points at which its parent is active, shape (n,)."""
+        """Return whether a condition holds at points with an active parent, shape (n,)."""
         parent = self.dimensions[condition.parent]
         j = self.coordinates.get(condition.parent)
         lower, upper = parent.cell(np.full(len(U), 0.5) if j is None else U[:, j])
@@ -224,17 +223,17 @@ class Subspace:
         return {name: params[name] for name in self.names if name in params}
 
     def violation(self, params: dict[str, Any]) -> str | None:
-        """Say why ``params`` is not a candidate.
+        """Explain why ``params`` is not a candidate.
 
         Parameters
         ----------
         params : dict
-            A user's guess.
+            Candidate from a user.
 
         Returns
         -------
         str or None
-            The first reason found; None if ``params`` is a candidate.
+            First reason found; None if ``params`` is a candidate.
         """
         for name in params:
             if name not in self.dimensions:
@@ -252,24 +251,24 @@ class Subspace:
         return None
 
     def admits(self, values: Mapping[str, Any], names: Iterable[str]) -> bool:
-        """Whether each of these names has its value here."""
+        """Return whether the value of each of these names is valid here."""
         return all(n in self.dimensions and self.dimensions[n].contains(values[n]) for n in names)
 
     def has(self, params: Mapping[str, Any]) -> bool:
-        """Whether it has all names of params, and where it leaves no choice their values."""
+        """Return whether it has all names of `params`, and their values for fixed parameters."""
         if not params.keys() <= self.dimensions.keys():
             return False
         return self.admits(params, (n for n in params if self.dimensions[n].size == 1))
 
     @property
     def free(self) -> dict[str, Any]:
-        """Dimensions of two values or more that no condition depends on, by name."""
+        """Return dimensions with two or more values that no condition uses, by name."""
         parents = {c.parent for conditions in self.conditions.values() for c in conditions}
         dimensions = self.dimensions.items()
         return {name: d for name, d in dimensions if name not in parents and d.size > 1}
 
     def baseline(self, values: Mapping[str, Any], with_constants: bool) -> dict[str, Any]:
-        """Values of active parameters, and of those that the space leaves no choice its own."""
+        """Return values of active parameters; fixed parameters have the space's own value."""
         params: dict[str, Any] = {}
         for name in self._order:
             if name in values and self._is_active(name, params):
@@ -285,7 +284,7 @@ class Subspace:
         )
 
     def _check_condition(self, name: str, condition: When) -> None:
-        """Raise if a condition has no such operator or parent, or a threshold of another type."""
+        """Raise if the operator or parent of a condition is unknown, or its threshold invalid."""
         where = f"param_distributions[{name!r}] is active when {condition}"
         if condition.op not in _OPERATORS:
             raise ValueError(
@@ -302,7 +301,7 @@ class Subspace:
         ):
             raise ValueError(f"{where}, but {condition.op!r} needs a list of values.")
         if condition.op not in _ORDERING:
-            return  # anything can be equal or not
+            return  # any types can be compared for equality
         parent = self.dimensions[condition.parent]
         values = parent.choices if parent.kind == "categorical" else [parent.from_unit(0.5)]
         for value in values:
@@ -315,7 +314,7 @@ class Subspace:
                 ) from error
 
     def _check_reachable(self) -> None:
-        """Raise if a parameter is in no candidate, because of one of its conditions or of all."""
+        """Raise if a parameter is never active, because of one or all of its conditions."""
         if self.size == math.inf:
             parents = {when.parent for whens in self.conditions.values() for when in whens}
             values = {parent: self._values_of(parent) for parent in parents}
@@ -332,21 +331,21 @@ class Subspace:
             )
 
     def _values_of(self, parent: str) -> list[Any]:
-        """Return values among which is one for which a condition holds, if there is any."""
+        """Return values that include one for which a condition holds, if there is any."""
         dimension = self.dimensions[parent]
         if dimension.size < math.inf:
             return [dimension.value(piece.start) for piece in self._pieces(parent)]
         return [dimension.from_unit(u) for u in (0.0, 0.5, 1.0)]
 
     def _may_hold(self, name: str, values: dict[str, list[Any]]) -> bool:
-        """Whether each condition of a parameter, by itself, holds for some value of its parent."""
+        """Return whether each condition of a parameter holds for some value of its parent."""
         return all(any(map(when.holds, values[when.parent])) for when in self.conditions[name])
 
     def _parents_of(self, name: str) -> list[str]:
         return list({when.parent: None for when in self.conditions.get(name, ())})
 
     def _parents_first(self) -> list[str]:
-        """Sort names such that parents come before their children, else by name."""
+        """Sort names with parents before their children, otherwise by name."""
         n_open = {name: len(self._parents_of(name)) for name in self.names}
         order: list[str] = []
         ready = [name for name in self.names if not n_open[name]]
@@ -364,7 +363,7 @@ class Subspace:
         return order
 
     def _linked_names(self) -> list[list[str]]:
-        """Group the names that conditions link, parents first; groups by their first names."""
+        """Group the names linked by conditions, parents first; groups by their first names."""
         groups = {name: [name] for name in self.names}
         for parent, children in self._children.items():
             for child in children:
@@ -400,7 +399,7 @@ class Subspace:
         return Tree(pieces, children)
 
     def _is_active_in(self, box: Box, name: str) -> bool:
-        """Whether a parameter is active where its parents have values of these numbers."""
+        """Return whether a parameter is active for the values of its parents in a box."""
         return all(
             when.parent in box
             and when.holds(self.dimensions[when.parent].value(box[when.parent].start))
@@ -408,7 +407,7 @@ class Subspace:
         )
 
     def _pieces(self, parent: str) -> list[range]:
-        """Cut a parent's indices into ranges over which no condition changes."""
+        """Split a parent's indices into ranges in which no condition changes."""
         dimension = self.dimensions[parent]
         if dimension.kind == "categorical":
             return [range(i, i + 1) for i in range(dimension.size)]

@@ -1,6 +1,6 @@
-"""Search spaces of other libraries, as dicts for `Space` to print and to edit.
+"""Search spaces of other libraries, as dicts for `Space` that can be printed and edited.
 
-Objects are known by their class names and attributes, so none of the libraries is imported.
+Objects are recognised by class names and attributes, so none of the libraries is imported.
 """
 
 import numbers
@@ -26,26 +26,25 @@ def from_skopt(search_spaces: Mapping | tuple | list) -> SpaceDict | list[SpaceD
 
     Parameters
     ----------
-    search_spaces : dict, (dict, int) or list of those
-        For each parameter a skopt dimension, a tuple ``(low, high)`` or ``(low, high, prior)``
-        with both ends included, or a list of categories. Counts of iterations have no effect.
+    For each parameter a skopt dimension, a tuple ``(low, high)`` or ``(low, high, prior)`` with
+    both ends included, or a list of categories. Numbers of iterations are ignored.
 
     Returns
     -------
     dict or list of dict
-        What `Space` takes; a list for a list.
+        Argument of `Space`; a list for a list.
 
     Raises
     ------
     TypeError
-        If a dimension is of no known type.
+        If the type of a dimension is unknown.
     ValueError
         If the categories of a dimension are not equally likely.
 
     Notes
     -----
     A list is a list of categories, as scikit-optimize documents. Its version 0.10 still reads
-    ``[1, 10]`` as a range, so two numbers in a list are warned about.
+    ``[1, 10]`` as a range, so a list of two numbers triggers a warning.
 
     Examples
     --------
@@ -72,12 +71,12 @@ def from_optuna(distributions: Mapping[str, Any]) -> SpaceDict:
     Returns
     -------
     dict
-        What `Space` takes. A distribution with a step becomes a list of its values.
+        Argument of `Space`. A distribution with a step becomes a list of its values.
 
     Raises
     ------
     TypeError
-        If a distribution is of no known type.
+        If the type of a distribution is unknown.
 
     Examples
     --------
@@ -103,15 +102,15 @@ def from_configspace(space: Any) -> SpaceDict:
     Returns
     -------
     dict
-        What `Space` takes. Conditions become `When`.
+        Argument of `Space`. Conditions become `When`.
 
     Raises
     ------
     TypeError
-        If a hyperparameter is of no known type.
+        If the type of a hyperparameter is unknown.
     ValueError
-        If the space has forbidden clauses, conditions joined by Or, weights that are not equal, or
-        a normal or beta distribution on a log scale.
+        If the space has forbidden clauses, conditions joined by Or, unequal weights, or a normal
+        or beta distribution on a log scale.
 
     Examples
     --------
@@ -133,7 +132,7 @@ def from_configspace(space: Any) -> SpaceDict:
 
 
 def _uniform(low: float, high: float, log: bool) -> rv_frozen | list[float]:
-    """Return a real distribution on [low, high]; a list where there is only one value."""
+    """Return a real distribution on [low, high]; a list if there is only one value."""
     low, high = float(low), float(high)
     if low == high:
         return [low]
@@ -161,7 +160,7 @@ def _unknown(name: str, value: Any, library: str) -> TypeError:
 
 
 def _from_skopt_dimension(name: str, dimension: Any) -> Any:
-    """Translate one dimension of scikit-optimize, or what it takes in place of one."""
+    """Translate one dimension of scikit-optimize, or its short form."""
     kind = type(dimension).__name__
     if kind == "Categorical":
         return _equally_likely(name, dimension.categories, dimension.prior)
@@ -206,7 +205,7 @@ def _from_optuna_distribution(name: str, distribution: Any) -> Any:
         return list(range(low, high + 1, step))
     if step is None:
         return _uniform(low, high, distribution.log)
-    # In decimals, as written: 0.1 + 2 * 0.1 is 0.30000000000000004 in floats.
+    # Decimal arithmetic, because 0.1 + 2 * 0.1 is 0.30000000000000004 in floats.
     start, stop, stride = (Decimal(repr(float(value))) for value in (low, high, step))
     return [float(start + i * stride) for i in range(int((stop - start) / stride) + 1)]
 
@@ -235,7 +234,7 @@ def _from_hyperparameter(name: str, hyperparameter: Any) -> Any:
         )
     if kind.endswith("Float"):
         return _bell(hyperparameter, low, high)
-    # The probability of an integer is that of the half units around it.
+    # An integer has the probability of the half units around it.
     edges = _bell(hyperparameter, low - 0.5, high + 0.5).cdf(np.arange(low, high + 2) - 0.5)
     return stats.rv_discrete(values=(np.arange(low, high + 1), np.diff(edges)))()
 
@@ -249,7 +248,7 @@ def _bell(hyperparameter: Any, low: float, high: float) -> rv_frozen:
 
 
 def _when(values: Any, condition: Any) -> When:
-    """Put a condition of ConfigSpace around the values of its child."""
+    """Wrap the values of a child in a ConfigSpace condition."""
     kind = type(condition).__name__
     if kind == "AndConjunction":
         for component in condition.components:
@@ -270,7 +269,7 @@ def _when(values: Any, condition: Any) -> When:
     parent, op = condition.parent, operators[kind]
     if op == "in":
         return When(values, parent.name, op, [native(value) for value in condition.values])
-    if op in "<>" and hasattr(parent, "sequence"):  # ordinals are compared by their position
+    if op in "<>" and hasattr(parent, "sequence"):  # ordinals are compared by position
         sequence = [native(value) for value in parent.sequence]
         i = sequence.index(condition.value)
         side = sequence[:i] if op == "<" else sequence[i + 1 :]

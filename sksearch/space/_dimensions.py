@@ -24,13 +24,13 @@ from scipy import stats
 
 from ._values import equal, hashable_key, native, stable_repr
 
-# Closest to 0 and 1 that an unbounded distribution is asked for: there it is infinite.
+# Quantiles closest to 0 and 1 for unbounded distributions, which are infinite at 0 and 1.
 U_MIN, U_MAX = 2.0**-53, 1 - 2.0**-53
-# For integers SciPy may add up all masses below the quantile: it would count to millions.
+# SciPy may sum all masses below the quantile of an integer: nearer to 1, millions of them.
 U_MIN_INTEGER, U_MAX_INTEGER = 1e-9, 1 - 1e-9
 X_MAX = sys.float_info.max
 TABLE_SIZE = 1024
-MAX_VALUES = 10_000  # integers of a distribution that are enumerated
+MAX_VALUES = 10_000  # enumerated of a discrete distribution
 
 
 class Dimension(ABC):
@@ -44,13 +44,13 @@ class Dimension(ABC):
     Attributes
     ----------
     kind : {"real", "integer", "categorical", "opaque"}
-        Kind of the values; opaque is an object of which only ``rvs`` is known.
+        Kind of the values; opaque is an object with nothing but ``rvs``.
     log : bool
         Whether the coordinate is linear in the logarithm of the value.
     ordered : bool
-        Whether the values are choices that are strictly monotone numbers.
+        Whether the values are strictly monotone numeric choices.
     size : int or inf
-        Count of values.
+        Number of values.
     bounds : tuple of (low, high) or None
         Smallest and largest value of a real or an integer dimension, both included.
     """
@@ -75,10 +75,10 @@ class Dimension(ABC):
     @property
     @abstractmethod
     def distribution_key(self) -> tuple:
-        """What is equal for two dimensions of one process with the same distribution."""
+        """Return a key, equal for dimensions of one process with the same distribution."""
 
     def cell(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the ends of the interval of coordinates that stand for the same value.
+        """Return the ends of the interval of coordinates with the same value.
 
         Parameters
         ----------
@@ -97,14 +97,14 @@ class Dimension(ABC):
         return self.from_unit(rng.random())
 
     def contains(self, value: Any) -> bool:
-        """Tell whether a value may be given for this parameter."""
+        """Return whether a value is valid for this parameter."""
         number = numbers.Integral if self.kind == "integer" else numbers.Real
         if isinstance(value, bool) or not isinstance(value, number):
             return False
         return bool(math.isfinite(value) and self.bounds[0] <= value <= self.bounds[1])
 
     def allowed(self) -> str:
-        """Say in words what ``contains`` accepts."""
+        """Describe the values that ``contains`` accepts."""
         noun = "an integer" if self.kind == "integer" else "a number"
         return f"{noun} from {self.bounds[0]} to {self.bounds[1]}"
 
@@ -209,7 +209,7 @@ class DiscreteRV(Dimension):
         low, high = (int(k) if math.isfinite(k) else float(k) for k in distribution.support())
         self.bounds = (low, high)
         self.size = high - low + 1
-        self._values = None  # all, where the list is short: some may never be drawn
+        self._values = None  # all values of a short list: some may never be drawn
         if self.size <= MAX_VALUES:
             values = np.arange(low, high + 1)
             self._values = values[distribution.pmf(values) > 0]
@@ -252,7 +252,7 @@ class Categorical(Dimension):
         self.ordered = _is_monotone(self.choices)
 
     def __getstate__(self) -> dict[str, Any]:
-        # Without positions: keys that are tuples are more than some formats hold (skops).
+        # Not a dict of positions: some formats (skops) do not support tuples as keys.
         return {"name": self.name, "choices": self.choices}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -268,7 +268,7 @@ class Categorical(Dimension):
         Parameters
         ----------
         value : object
-            A choice, or a copy of it from a pickle.
+            A choice, or a copy of a choice from a pickle.
 
         Returns
         -------
@@ -279,8 +279,8 @@ class Categorical(Dimension):
         if key is not None:
             return self._positions.get(key)
         alike = [i for i in self._objects if type(self.choices[i]) is type(value)]
-        # An estimator that comes from a pickle is neither the choice nor equal to it, and only
-        # its repr tells which one it was.
+        # An unpickled estimator is neither identical nor equal to the choice; only its repr
+        # identifies it.
         same_repr = stable_repr(value) if alike else None
         tests = (
             lambda choice: choice is value,
@@ -318,10 +318,10 @@ class Categorical(Dimension):
 
 
 class Opaque(Dimension):
-    """An object of which only ``rvs`` is known.
+    """An object with nothing but ``rvs``.
 
-    A table of 1024 draws maps the unit interval to values. An object whose ``rvs`` takes no
-    ``random_state`` cannot be seeded, and then the table differs from run to run.
+    A table of 1024 draws maps the unit interval to values. If ``rvs`` has no parameter
+    ``random_state``, it cannot be seeded, and the table differs from run to run.
     """
 
     kind = "opaque"
@@ -356,13 +356,13 @@ class Opaque(Dimension):
         return (min(i, TABLE_SIZE - 1) + 0.5) / TABLE_SIZE
 
     def _position(self, value):
-        """Return the position of a value in the table, or of the entry that stands for it."""
+        """Return the position of a value in the table, or of its nearest entry."""
         if self._sorted:
             try:
                 first = bisect.bisect_left(self._table, value)
                 return (first + bisect.bisect_right(self._table, value)) // 2
             except TypeError:
-                pass  # a user's guess of another type, such as None among numbers
+                pass  # another type, such as None among numbers
         for i, drawn in enumerate(self._table):
             if type(drawn) is type(value) and equal(drawn, value):
                 return i
@@ -380,7 +380,7 @@ class Opaque(Dimension):
         return lower, upper
 
     def _runs(self):
-        """Return for each entry of the table where the run of its value begins and ends."""
+        """Return for each entry of the table where the run of equal values starts and ends."""
         first, last = np.arange(TABLE_SIZE), np.arange(1, TABLE_SIZE + 1)
         if self._sorted:
             for i, value in enumerate(self._table):
@@ -396,27 +396,27 @@ class Opaque(Dimension):
 
 
 def scipy_key(distribution: Any) -> tuple:
-    """Return what is equal for two equal frozen distributions of SciPy."""
+    """Return a key, equal for equal frozen SciPy distributions."""
     name = distribution.dist.name
-    # The arguments determine those that SciPy names; a histogram or a subclass may hold more.
+    # The arguments identify SciPy's named distributions; a histogram or a subclass may hold more.
     known = type(getattr(stats, name, None)) is type(distribution.dist)
     identity = None if known else id(distribution)
     return (name, distribution.args, sorted(distribution.kwds.items()), identity)
 
 
 def _middle(i: int, n: int) -> float:
-    """Return the middle of the i-th of n parts of [0, 1], to the last bit the mean of its ends."""
+    """Return the middle of the i-th of n parts of [0, 1], exactly the mean of its ends."""
     return (i / n + (i + 1) / n) / 2
 
 
 def _parts_of_unit(u: np.ndarray, n: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of those of n equal parts of [0, 1] in which coordinates lie."""
+    """Return the ends of the parts that contain coordinates, of n equal parts of [0, 1]."""
     i = np.clip(np.floor(u * n), 0, n - 1)
     return i / n, (i + 1) / n
 
 
 def _unit_limits(bounds, u_min=U_MIN, u_max=U_MAX):
-    """Return the range of coordinates at which the quantiles are finite."""
+    """Return the range of coordinates with finite quantiles."""
     low, high = bounds
     return (0.0 if math.isfinite(low) else u_min, 1.0 if math.isfinite(high) else u_max)
 
@@ -432,7 +432,7 @@ def _takes_random_state(rvs: Callable) -> bool:
     try:
         parameters = inspect.signature(rvs).parameters
     except (TypeError, ValueError):
-        return True  # compiled, so without a signature: scikit-learn would pass it as well
+        return True  # compiled, no signature: pass it, as scikit-learn does
     kinds = [parameter.kind for parameter in parameters.values()]
     return "random_state" in parameters or inspect.Parameter.VAR_KEYWORD in kinds
 

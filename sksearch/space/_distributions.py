@@ -1,4 +1,4 @@
-"""Parse what a user writes for one parameter: choices or a distribution become a Dimension."""
+"""Parse the values of one parameter: choices or a distribution become a Dimension."""
 
 import math
 import numbers
@@ -24,7 +24,7 @@ from ._dimensions import (
 from ._values import hashable_key, native
 
 MAX_INTEGER = 2**63 - 1
-#: What to write for distributions of other libraries.
+#: Replacements for distributions of other libraries.
 FOREIGN = {
     "skopt": "pass sksearch.space.from_skopt(space), which is the whole space",
     "optuna": "pass sksearch.space.from_optuna(space), which is the whole space",
@@ -39,9 +39,9 @@ _PRIORS = ("uniform", "log-uniform", "loguniform", "log_uniform", "reciprocal", 
 class LogRandInt:
     """Log-uniform integers from ``low`` to ``high - 1``.
 
-    An integer is the floor of a log-uniform number of [low, high), so each order of magnitude is
-    about equally likely. The distribution is frozen, as ``scipy.stats.randint(low, high)`` is, and
-    works in scikit-learn's RandomizedSearchCV as well.
+    An integer is the floor of a log-uniform number in [low, high), so each order of magnitude is
+    about equally likely. The distribution is frozen, like ``scipy.stats.randint(low, high)``, and
+    also works in scikit-learn's RandomizedSearchCV.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class LogRandInt:
         Returns
         -------
         int or ndarray of shape `size`
-            The integers.
+            Integers drawn.
         """
         rng: Any = random_state
         if not hasattr(rng, "uniform"):
@@ -116,12 +116,12 @@ class LogRandInt:
         Parameters
         ----------
         k : array-like of int
-            Where to evaluate.
+            Integers to evaluate.
 
         Returns
         -------
         ndarray of the shape of `k`
-            The probabilities; 0 outside the support and between integers.
+            Probabilities; 0 outside the support and between integers.
         """
         k = np.asarray(k, dtype=float)
         inside = (k == np.floor(k)) & (self.low <= k) & (k < self.high)
@@ -134,18 +134,18 @@ class LogRandInt:
         Parameters
         ----------
         k : array-like of float
-            Where to evaluate.
+            Numbers to evaluate.
 
         Returns
         -------
         ndarray of the shape of `k`
-            The probabilities.
+            Probabilities.
         """
         k = np.clip(np.floor(k), self.low - 1, self.high - 1)
         return np.log((k + 1) / self.low) / math.log(self.high / self.low)
 
     def ppf(self, q: ArrayLike) -> np.ndarray:
-        """Return the smallest integer whose cdf is at least ``q``.
+        """Return the smallest integer with a cdf of at least ``q``.
 
         Parameters
         ----------
@@ -155,12 +155,12 @@ class LogRandInt:
         Returns
         -------
         ndarray of the shape of `q`
-            The quantiles, as floats, as in SciPy.
+            Quantiles, as floats like in SciPy.
         """
         q = np.asarray(q, dtype=float)
         k = np.ceil(self.low * (self.high / self.low) ** q) - 1
-        # The power is off by an ulp where q is the cdf of an integer: without the two
-        # comparisons, ppf(cdf(k)) would be a neighbour of k.
+        # If q is the cdf of an integer, the power is off by an ulp: without the two comparisons,
+        # ppf(cdf(k)) would be a neighbour of k.
         k = np.where(self.cdf(k - 1) >= q, k - 1, k)
         k = np.where(self.cdf(k) < q, k + 1, k)
         return np.clip(k, self.low, self.high - 1)
@@ -171,7 +171,7 @@ class LogRandInt:
         Returns
         -------
         tuple of (int, int)
-            Both are included.
+            Both ends included.
         """
         return self.low, self.high - 1
 
@@ -195,14 +195,14 @@ def make_dimension(
     name : str
         Name of the parameter, for errors.
     values : list, tuple, range, 1-d array, Series or object with ``rvs``
-        The user's own way to write it.
+        Values of the parameter as the user wrote them.
     accepts : callable, default=None
-        ``accepts(name, value) -> bool``: whether a choice that is NaN or infinite is valid.
+        ``accepts(name, value) -> bool``: whether a NaN or infinite choice is valid.
 
     Returns
     -------
     Dimension
-        The dimension.
+        Dimension of the parameter.
 
     Raises
     ------
@@ -218,7 +218,7 @@ def make_dimension(
         )
     _refuse_foreign(values, where)
     if isinstance(values, UNFROZEN) and values is not getattr(stats, str(values.name), None):
-        values = _frozen(values)  # a law of the user's own
+        values = _frozen(values)  # a custom distribution
     if isinstance(values, UNFROZEN):
         example = _frozen_example(values)
         raise TypeError(f"{where} is scipy.stats.{values.name} itself: freeze it: {example}.")
@@ -226,7 +226,7 @@ def make_dimension(
         return _from_scipy(name, values, where)
     if isinstance(values, LogRandInt):
         return Integer(name, *values.support(), log=True)
-    if type(values).__name__ == "NumericChoice":  # of skrub: its rvs alone would be opaque
+    if type(values).__name__ == "NumericChoice":  # of skrub: with rvs alone it would be opaque
         if values.to_int:
             return Integer(name, int(values.low), int(values.high), log=values.log)
         return Real(name, float(values.low), float(values.high), log=values.log)
@@ -238,9 +238,9 @@ def make_dimension(
 
 
 def with_frozen_laws(space: Any) -> Any:
-    """Return a space in which laws such as ``scipy.stats.uniform`` have their default arguments.
+    """Return a space with default arguments for distributions such as ``scipy.stats.uniform``.
 
-    scikit-learn's searches draw from them as they are.
+    scikit-learn's searches draw from such unfrozen distributions directly.
     """
     if isinstance(space, Mapping):
         return {name: _frozen(values) for name, values in space.items()}
@@ -250,7 +250,7 @@ def with_frozen_laws(space: Any) -> Any:
 
 
 def _frozen(values: Any) -> Any:
-    """Return a law that needs no arguments as a frozen one, all else as it is."""
+    """Return a frozen distribution if no arguments are needed, anything else unchanged."""
     return values() if isinstance(values, UNFROZEN) and not values.numargs else values
 
 
@@ -263,7 +263,7 @@ def _frozen_example(distribution):
 
 
 def _from_scipy(name: str, frozen: rv_frozen, where: str) -> Dimension:
-    """Make the dimension of a frozen distribution: a closed form where there is one."""
+    """Make the dimension of a frozen distribution: in closed form if possible."""
     low, high = _checked_support(frozen, where)
     if isinstance(frozen.dist, type(stats.uniform)):
         return Real(name, float(low), float(high), log=False)
@@ -275,11 +275,11 @@ def _from_scipy(name: str, frozen: rv_frozen, where: str) -> Dimension:
         return Integer(name, int(low), int(high), log=False)
     if isinstance(frozen.dist, stats.rv_continuous):
         return ContinuousRV(name, frozen)
-    # The points of rv_discrete(values=...) need not be consecutive integers, nor integers.
+    # The points of rv_discrete(values=...) need not be consecutive, nor integers.
     points = getattr(frozen.dist, "xk", None)
     if points is not None and not np.array_equal(points, np.arange(low, high + 1)):
         return Opaque(name, frozen)
-    # Under a heavy tail, as of zipf, SciPy adds up masses until memory ends; its rvs does not.
+    # For heavy tails, such as zipf's, SciPy sums masses until memory ends; its rvs does not.
     if math.isinf(high - low) and not math.isfinite(frozen.var()):
         return Opaque(name, frozen)
     return DiscreteRV(name, frozen)
@@ -296,9 +296,9 @@ def _checked_support(frozen: rv_frozen, where: str) -> tuple[float, float]:
             f"{text}, whose numbers are beyond 2**63, more than NumPy has integers for: take a "
             "smaller range, or a list of values."
         )
-    with np.errstate(all="ignore"):  # what is invalid here is reported below
+    with np.errstate(all="ignore"):  # invalid values are reported below
         low, high = frozen.support()
-        # Infinite arguments are fine where they only open the support, as in truncnorm(-inf, 1).
+        # Infinite arguments are valid if they only open the support, as in truncnorm(-inf, 1).
         quartiles = frozen.ppf([0.25, 0.5, 0.75]) if np.ndim(low) == 0 else math.nan
     if np.ndim(low) or np.ndim(high):
         raise ValueError(f"{text}: its arguments must be numbers, not arrays.")
@@ -342,7 +342,7 @@ def _choices(name, values, accepts, where):
 
 
 def _instead_of(name, values):
-    """What to write in place of what is no list."""
+    """Return the correct way to write an invalid list."""
     if isinstance(values, Set):
         return "Of a set make a list, whose order is known: sorted(...)."
     if isinstance(values, Mapping):
@@ -354,7 +354,7 @@ def _instead_of(name, values):
 
 
 def _warn_of_pair(values, where):
-    """Warn where two choices look like the bounds of a range, as other libraries write it."""
+    """Warn if two choices look like the bounds of a range, the notation of other libraries."""
     if not (isinstance(values, tuple) and len(values) == 2):
         return
     low, high = map(native, values)
@@ -373,7 +373,7 @@ def _warn_of_pair(values, where):
 
 
 def _refuse_foreign(values, where):
-    """Raise for a distribution of another library, and for the name of one."""
+    """Raise for distributions of other libraries, and for their names."""
     library = type(values).__module__.partition(".")[0]
     if library in FOREIGN:
         raise TypeError(f"{where} is {values!r:.80}, which is of {library}: {FOREIGN[library]}.")
@@ -383,7 +383,7 @@ def _refuse_foreign(values, where):
 
 
 def _refuse_prior(values, where):
-    """Raise where the choices look like scikit-optimize's (low, high, prior)."""
+    """Raise if the choices look like scikit-optimize's (low, high, prior)."""
     if len(values) not in (3, 4) or not isinstance(values[2], str) or values[2] not in _PRIORS:
         return
     low, high, prior = (native(value) for value in values[:3])
@@ -404,7 +404,7 @@ def _refuse_prior(values, where):
 
 
 def _distinct(choices: list, where: str) -> list:
-    """Drop the choices that occur before, with a warning."""
+    """Drop repeated choices, with a warning."""
     kept: list = []
     keys = set()
     for choice in choices:

@@ -1,4 +1,4 @@
-"""A count of training steps that training finds by itself, and no search tries."""
+"""Number of training steps that training determines by itself, without a search over it."""
 
 import math
 from collections.abc import Mapping
@@ -14,28 +14,28 @@ STEP = 0.2  # between two thresholds, in log odds
 
 @dataclass(frozen=True)
 class Outcome:
-    """A count of iterations that is found by training, as the value of a parameter in a space.
+    """Number of iterations determined by training, as the value of a parameter in a space.
 
-    Few trees favour large learning rates, so a search that compares candidates after few of them
-    is misled, and one that tries counts pays for each of them. With an `Outcome` each candidate
-    is trained further and further, and scored on the test fold on its way. It stops when its
-    score has passed its top, or at `high`. The count with the best mean over the folds is the
-    candidate's own: it stands in its params, and the best model is trained on all rows with it.
+    A small number of trees favours large learning rates, so a search that compares candidates
+    early is misled, and one that tries several numbers pays for each of them. With an `Outcome`
+    each candidate is trained step by step, and scored on the test fold along the way. Training
+    stops when the score has passed its maximum, or at `high`. The number with the best mean over
+    the folds becomes part of the candidate's parameters, and the refit on all rows uses it.
 
     Parameters
     ----------
     high : int
-        Largest count.
+        Largest number.
 
     See Also
     --------
-    sksearch.space.default_space : Has one for estimators that grow.
+    sksearch.space.default_space : Contains one for estimators that grow.
 
     Notes
     -----
-    It is for the ``max_iter`` of ``HistGradientBoosting``, the ``n_estimators`` of
-    ``GradientBoosting``, the count of trees of other libraries' boosting, and the ``max_iter`` of
-    a ``MLP``, which is trained epoch by epoch by ``partial_fit``.
+    It applies to ``max_iter`` of ``HistGradientBoosting``, ``n_estimators`` of
+    ``GradientBoosting``, the number of trees of other libraries' boosting, and ``max_iter`` of an
+    ``MLP``, which is trained epoch by epoch with ``partial_fit``.
 
     Examples
     --------
@@ -56,17 +56,17 @@ class Outcome:
     high: int
 
     def value(self, count: int) -> Any:
-        """Return the value of the parameter at a count.
+        """Return the value of the parameter at a number of steps.
 
         Parameters
         ----------
         count : int
-            Count that training has come to.
+            Number of steps trained.
 
         Returns
         -------
         value : int or float
-            The count itself.
+            The number itself.
         """
         return count
 
@@ -79,23 +79,23 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Threshold(Outcome):
-    """A threshold between two classes that is found by training, as the value of a parameter.
+    """Threshold between two classes determined by training, as the value of a parameter.
 
-    It is for the ``threshold`` of scikit-learn's ``FixedThresholdClassifier``. Each candidate is
-    trained once on each fold, and scored on its test rows at 49 thresholds from 0.008 to 0.992,
-    the closer together the nearer to 0 and 1. The one with the best mean over the folds is the
-    candidate's own: it stands in its params, and the best model is trained on all rows with it.
-    So ``scoring="f1"``, balanced accuracy or costs need no more trainings than accuracy does,
-    where ``TunedThresholdClassifierCV`` has six for one.
+    It applies to ``threshold`` of scikit-learn's ``FixedThresholdClassifier``. Each candidate is
+    fitted once on each fold, and scored on its test rows at 49 thresholds from 0.008 to 0.992,
+    spaced more closely near 0 and 1. The one with the best mean over the folds becomes part of the
+    candidate's parameters, and the refit on all rows uses it. Therefore ``scoring="f1"``, balanced
+    accuracy or costs need no more fits than accuracy, while ``TunedThresholdClassifierCV`` needs
+    six for one.
 
     Parameters
     ----------
     high : int, default=49
-        Count of thresholds, the nearest to 0.5 first; 49 at most.
+        Number of thresholds, the nearest to 0.5 first; 49 at most.
 
     See Also
     --------
-    Outcome : A count of iterations.
+    Outcome : A number of iterations.
 
     Examples
     --------
@@ -128,20 +128,20 @@ class Threshold(Outcome):
         Parameters
         ----------
         count : int
-            From 1 on: 0.5, 0.55, 0.45, 0.599 and so on, so that of equal ones the nearest to 0.5
-            is found.
+            From 1 on: 0.5, 0.55, 0.45, 0.599, ..., so that of equally good ones the nearest to 0.5
+            wins.
 
         Returns
         -------
         value : float
-            From 0.008 to 0.992, to three digits.
+            Threshold from 0.008 to 0.992, rounded to three digits.
         """
         log_odds = STEP * (count // 2) * (1 if count % 2 == 0 else -1)
         return round(1 / (1 + math.exp(-log_odds)), 3)
 
 
 def outcome_named(name: str) -> Outcome:
-    """Return an outcome for a parameter, as a record knows it that has no more than its name."""
+    """Return an outcome for a parameter from its name, the only information in a record."""
     return Threshold() if _is_threshold(name) else Outcome(1)
 
 
@@ -150,7 +150,7 @@ def _is_threshold(name: str) -> bool:
 
 
 def split_outcome(grid: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, Outcome] | None]:
-    """Separate what is searched from the one count that is found by training.
+    """Separate the searched parameters from the outcome determined by training.
 
     Parameters
     ----------
@@ -160,15 +160,15 @@ def split_outcome(grid: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, O
     Returns
     -------
     searched : dict
-        All but the outcome.
+        All parameters except the outcome.
     outcome : tuple (str, Outcome) or None
-        Name and largest count; None if there is no outcome.
+        Name of the parameter, and its outcome; None if there is no outcome.
 
     Raises
     ------
     ValueError
-        If there are several, or one with a condition, or a count in place of a threshold or a
-        threshold in place of a count.
+        If there are several outcomes, one with a condition, or a number in place of a threshold or
+        vice versa.
     """
     found = [(name, values) for name, values in grid.items() if isinstance(values, Outcome)]
     for name, values in grid.items():

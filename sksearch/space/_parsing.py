@@ -1,4 +1,4 @@
-"""Parse what a user writes for a space: one dict of parameters, or a list of dicts."""
+"""Parse a user's space: one dict of parameters, or a list of dicts."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -9,18 +9,18 @@ from ._dimensions import Categorical, Dimension
 from ._distributions import make_dimension
 from ._outcome import Outcome, split_outcome
 
-# Name of the coordinate that picks one dict of several. No keyword of Python is spelled so.
+# Name of the coordinate that selects a dict of a union. Not a valid Python keyword argument.
 UNION_NAME = "(dict)"
 
-# Dimensions and conditions of one dict, by name of the parameter.
+# Dimensions and conditions of one dict, by parameter name.
 Parsed = tuple[dict[str, Any], dict[str, list[When]]]  # dimensions and conditions
-Found = tuple[str, Outcome] | None  # what training finds, with its name
+Found = tuple[str, Outcome] | None  # name and outcome
 
 
 def parse(
     param_distributions: Any, accepts: Callable[[str, Any], bool] | None
 ) -> tuple[list[Parsed], list[Found]]:
-    """Turn each dict of a user into dimensions and conditions by name, and its outcome."""
+    """Convert each dict of a user to dimensions and conditions by name, and its outcome."""
     if isinstance(param_distributions, Mapping):
         param_distributions = [param_distributions]
     if not isinstance(param_distributions, (list, tuple)):
@@ -43,7 +43,7 @@ def parse(
 
 
 def _parse_dict(grid: Mapping, accepts: Callable[[str, Any], bool] | None) -> Parsed:
-    """Turn one dict of a user into dimensions and conditions by name."""
+    """Convert one dict of a user to dimensions and conditions by name."""
     dimensions, conditions = {}, {}
     for name, values in grid.items():
         if not isinstance(name, str):
@@ -58,7 +58,7 @@ def _parse_dict(grid: Mapping, accepts: Callable[[str, Any], bool] | None) -> Pa
 
 
 def list_candidates(parsed: list[Parsed]) -> CandidateList | None:
-    """Return the candidates of a union whose dicts have one candidate each, else None."""
+    """Return the candidates of a union of dicts with one candidate each, otherwise None."""
     dimensions = [dimension for each, _ in parsed for dimension in each.values()]
     choices = all(d.kind == "categorical" and d.size == 1 for d in dimensions)
     if len(parsed) == 1 or not dimensions or not choices or any(when for _, when in parsed):
@@ -67,16 +67,16 @@ def list_candidates(parsed: list[Parsed]) -> CandidateList | None:
 
 
 class Coordinates(NamedTuple):
-    """Coordinates of the unit cube, and parameters that need none.
+    """Coordinates of the unit cube, and parameters without a coordinate.
 
     Parameters
     ----------
     dimensions : list of Dimension
-        One for each coordinate. Parameters of the same name and distribution share one.
+        One for each coordinate. Parameters with the same name and distribution share one.
     coordinates : list of dict of str to int
-        For each dict of a union the coordinates of its parameters.
+        Coordinates of the parameters for each dict of a union.
     constants : list of Dimension
-        Parameters of a single value that have no coordinate.
+        Parameters with a single value and no coordinate.
     """
 
     dimensions: list[Dimension]
@@ -87,9 +87,9 @@ class Coordinates(NamedTuple):
 def share_coordinates(parsed: list[Parsed], names: list[str]) -> Coordinates:
     """Assign coordinates of one unit cube to the parameters of all dicts, by sorted names.
 
-    A single value has a coordinate only if several dicts have it and others have not, since then
-    it says what these have in common. In `parsed`, parameters of the same name and distribution
-    become one object.
+    A single value has a coordinate only if several dicts contain it and others do not, because it
+    then marks their similarity. In `parsed`, parameters with the same name and distribution are
+    replaced by one object.
     """
     n = len(parsed)
     dimensions: list[Dimension] = [Categorical(UNION_NAME, range(n))] if n > 1 else []

@@ -1,4 +1,4 @@
-"""Small steps of a value, as factors: what population-based training does to its params."""
+"""Small multiplicative steps of a value, for population-based training."""
 
 from numbers import Real
 from typing import Any
@@ -7,23 +7,23 @@ from ._dimensions import Categorical, Dimension
 
 
 def scaled(dimension: Dimension, value: Any, factor: float) -> Any:
-    """Return about `factor` times a value, inside of the dimension.
+    """Return about `factor` times a value, inside the dimension.
 
     Parameters
     ----------
     dimension : Dimension
-        Where values come from.
+        Dimension of the value.
     value : object
-        A value, or the own one of an estimator.
+        A value of the dimension, or the estimator's own value.
     factor : float
-        Above or below 1.
+        Factor above or below 1.
 
     Returns
     -------
     value : object
-        The product, at the end of the range if it lies beyond; an integer moves by 1 at least. In
-        a list of numbers in order it is the next larger or smaller one. What is no number, or
-        comes from an object of which only ``rvs`` is known, stays.
+        Product, clipped to the range; an integer moves by at least 1. In a sorted list of numbers,
+        the next larger or smaller one. Values that are not numbers, or come from an opaque object,
+        stay unchanged.
     """
     if isinstance(dimension, Categorical):
         i = dimension.index(value)

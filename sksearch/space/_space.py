@@ -17,33 +17,33 @@ from ._outcome import Outcome
 from ._parsing import UNION_NAME, list_candidates, parse, share_coordinates
 from ._values import hashable_key, place as place_of, randbelow, same, stable_repr
 
-# Up to this size unseen candidates are enumerated, so that the draw is exactly uniform.
+# Up to this size unseen candidates are enumerated, so that draws are exactly uniform.
 MAX_ENUMERATED = 100_000
 N_TRIES = 100
 N_TRIES_ALLOWED = 10_000
-MIN_CONTINUOUS = 16  # count of integers from which on they are as good as continuous
+MIN_CONTINUOUS = 16  # number of integers from which they are treated as continuous
 
 
 class Space:
-    """The candidates that a search may try, and their coordinates in the unit cube.
+    """Candidates that a search may try, with coordinates in the unit cube.
 
-    Each parameter is one coordinate, on which its distribution is uniform: a real value x is at
-    F(x), an integer in the middle of its probability, choice i of n at (i + 0.5) / n; one that has
-    a single value needs none, and changes nothing of what is proposed for the others. In a union
-    of several dicts the first coordinate, named "(dict)", picks the dict, and parameters of the
-    same name and distribution share a coordinate. If each dict has only one candidate, the union
-    is a list of candidates: each parameter has one coordinate, whose choices are the values that
-    occur, and a point of the cube stands for the candidate nearest to it.
+    Each parameter is one coordinate on which its distribution is uniform: a real value x is at
+    F(x), an integer in the middle of its probability, choice i of n at (i + 0.5) / n. A parameter
+    with a single value has no coordinate, and does not affect the proposals for the others. In a
+    union of several dicts the first coordinate, named "(dict)", selects the dict, and parameters
+    with the same name and distribution share a coordinate. If each dict has only one candidate,
+    the union is a list of candidates: each parameter has one coordinate with the values that occur
+    as its choices, and a point of the cube stands for the nearest candidate.
 
     Parameters
     ----------
     param_distributions : dict or list of dicts
         Names of parameters and, for each, a list, tuple, range, 1-d array or Series of choices, an
-        object with ``rvs`` such as a frozen SciPy distribution, or a `When` around one of those. A
+        object with ``rvs`` such as a frozen SciPy distribution, or a `When` around one of them. A
         list is a union: a candidate comes from one of its dicts.
     accepts : callable, default=None
-        ``accepts(name, value) -> bool``: whether the estimator takes a choice that is NaN or
-        infinite. None refuses all of them.
+        ``accepts(name, value) -> bool``: whether the estimator accepts a NaN or infinite choice.
+        None rejects all of them.
 
     Attributes
     ----------
@@ -52,13 +52,13 @@ class Space:
     dimensions : list of Dimension
         One for each coordinate; two of the same name if the dicts of a union differ in it.
     constants : list of Dimension
-        Those of a single value, which have no coordinate.
+        Parameters with a single value and no coordinate.
     n_dims : int
-        Count of coordinates.
+        Number of coordinates.
     given : dict or list of dicts
-        `param_distributions`, as it was passed.
+        `param_distributions` as passed.
     size : int or inf
-        Count of candidates; those that lie in several dicts of a union count several times.
+        Number of candidates; candidates in several dicts of a union count several times.
 
     Raises
     ------
@@ -69,7 +69,7 @@ class Space:
 
     See Also
     --------
-    sksearch.When : A parameter that is active only at times.
+    sksearch.When : A conditional parameter.
     LogRandInt : Log-uniform integers.
 
     Examples
@@ -123,7 +123,7 @@ class Space:
         Notes
         -----
         The probability of each dict of a union is proportional to its size if all dicts are
-        finite; else all dicts are equally likely.
+        finite; otherwise all dicts are equally likely.
         """
         u = rng.random(self.n_dims).tolist()
         which = 0
@@ -137,7 +137,7 @@ class Space:
         Parameters
         ----------
         u : array-like of shape (n_dims,)
-            Coordinates in [0, 1]. Those of inactive parameters are ignored, and may be NaN.
+            Coordinates in [0, 1]. Coordinates of inactive parameters are ignored, and may be NaN.
 
         Returns
         -------
@@ -169,7 +169,7 @@ class Space:
         Returns
         -------
         ndarray of shape (n_dims,)
-            Coordinates in [0, 1]; NaN where a parameter is inactive.
+            Coordinates in [0, 1]; NaN for inactive parameters.
 
         Raises
         ------
@@ -186,18 +186,18 @@ class Space:
         return self._place(which, params, lambda dimension, value: dimension.to_unit(value))
 
     def place(self, params: dict[str, Any]) -> np.ndarray:
-        """Return coordinates of params that may lie outside of the space.
+        """Return coordinates of parameters that may lie outside the space.
 
         Parameters
         ----------
         params : dict
-            A candidate, or what `baseline` returned.
+            A candidate, or a return value of `baseline`.
 
         Returns
         -------
         ndarray of shape (n_dims,)
-            As `to_unit` returns them. A number beyond a range is at its end, None, which mostly
-            stands for no limit, at the upper end, and what has no place at all in the middle.
+            As returned by `to_unit`. Numbers outside a range are at its end; None, which usually
+            means no limit, is at the upper end; any other unknown value is in the middle.
         """
         if self.contains(params):
             return self.to_unit(params)
@@ -206,11 +206,11 @@ class Space:
         u = self._place(which, params, place_of)
         for name, j in subspace.coordinates.items():
             if name not in params and name not in subspace.conditions:
-                u[j] = 0.5  # a library may not tell what it is
+                u[j] = 0.5  # a library may hide the type of its value
         return u
 
     def _place(self, which: int, params: dict[str, Any], at: Callable) -> np.ndarray:
-        """Coordinates of params of one of the dicts."""
+        """Return coordinates of parameters in one of the dicts."""
         subspace = self._subspaces[which]
         u = np.full(self.n_dims, np.nan)
         if len(self._subspaces) > 1:
@@ -224,7 +224,7 @@ class Space:
         return u
 
     def canonical(self, U: ArrayLike) -> np.ndarray:
-        """Move points of the unit cube to the coordinates of the candidates that they stand for.
+        """Move points of the unit cube to the coordinates of their candidates.
 
         Parameters
         ----------
@@ -234,8 +234,8 @@ class Space:
         Returns
         -------
         ndarray of shape (n, n_dims)
-            For each row ``to_unit(from_unit(u))``, up to rounding errors; NaN where a parameter is
-            inactive.
+            For each row ``to_unit(from_unit(u))``, up to rounding errors; NaN for inactive
+            parameters.
         """
         if self._candidate_list:
             nearest = [self._candidate_list.nearest(u) for u in np.asarray(U, dtype=float)]
@@ -256,7 +256,7 @@ class Space:
         return V
 
     def cells(self, U: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-        """Return for each coordinate the interval that stands for the same value.
+        """Return for each coordinate the interval with the same value.
 
         Parameters
         ----------
@@ -266,7 +266,7 @@ class Space:
         Returns
         -------
         lower, upper : ndarray of shape (n, n_dims)
-            Ends of the intervals; equal where values are real.
+            Ends of the intervals; equal for real values.
         """
         lower = np.minimum(np.maximum(np.asarray(U, dtype=float), 0.0), 1.0)
         upper = lower.copy()
@@ -277,12 +277,12 @@ class Space:
 
     @property
     def all_dimensions(self) -> list[Dimension]:
-        """Dimensions with a coordinate, then those of a single value, list of Dimension."""
+        """Dimensions with a coordinate, then those with a single value, list of Dimension."""
         return [*self.dimensions, *self.constants]
 
     @property
     def categorical(self) -> np.ndarray:
-        """Which coordinates are unordered choices, ndarray of shape (n_dims,), bool."""
+        """Mask of coordinates with unordered choices, ndarray of shape (n_dims,), bool."""
         kinds = [
             d.kind == "categorical" and not (d.ordered and d.name != UNION_NAME)
             for d in self.dimensions
@@ -291,7 +291,7 @@ class Space:
 
     @property
     def continuous(self) -> np.ndarray:
-        """Which coordinates may be moved a little, ndarray of shape (n_dims,), bool."""
+        """Mask of coordinates that allow small moves, ndarray of shape (n_dims,), bool."""
         kinds = [
             d.kind == "real" or (d.kind == "integer" and d.size >= MIN_CONTINUOUS)
             for d in self.dimensions
@@ -320,8 +320,8 @@ class Space:
 
         Notes
         -----
-        Without conditions the order is that of scikit-learn's ParameterGrid: names sorted, the
-        last one fastest, the dicts of a union one after another.
+        Without conditions the order is the order of scikit-learn's ParameterGrid: names sorted,
+        the last one fastest, the dicts of a union one after another.
         """
         if self.size == math.inf:
             raise ValueError("the candidates of an infinite space have no numbers: use sample.")
@@ -337,7 +337,7 @@ class Space:
         return subspace.candidate(k)
 
     def key(self, params: dict[str, Any]) -> tuple:
-        """Return a key that is equal for equal candidates, and for those only.
+        """Return a key that is equal for equal candidates only.
 
         Parameters
         ----------
@@ -347,7 +347,7 @@ class Space:
         Returns
         -------
         tuple
-            A hashable key that tells True, 1 and 1.0 apart and survives pickling.
+            Hashable key that distinguishes True, 1 and 1.0 and survives pickling.
         """
         names = sorted(params)
         pairs = [self._value_key(name, params[name]) for name in names]
@@ -359,23 +359,23 @@ class Space:
         rng: np.random.Generator,
         allows: Callable[[dict[str, Any]], bool] | None = None,
     ) -> dict[str, Any] | None:
-        """Draw a candidate that was not seen before.
+        """Draw a candidate not seen before.
 
         Parameters
         ----------
         keys : set of tuple
-            Keys of the candidates that were seen.
+            Keys of the candidates already seen.
         rng : numpy.random.Generator
             Source of the draw.
         allows : callable or None, default=None
-            ``allows(params) -> bool``, whether a candidate may be drawn; None: each may.
+            ``allows(params) -> bool``, whether a candidate may be drawn; None: all may.
 
         Returns
         -------
         dict or None
-            The candidate. It is uniform among the unseen ones of a finite space of at most 100000
-            candidates. None if all candidates were seen, or 100 draws from an infinite space.
-            With `allows` there are 10000 draws, and none of a larger space is enumerated.
+            Candidate, uniform among the unseen ones of a finite space of at most 100000
+            candidates. None if all candidates were seen, or 100 draws from an infinite space. With
+            `allows` up to 10000 candidates are drawn, and larger spaces are not enumerated.
         """
         finite = self.size != math.inf
         few = self.size <= MAX_ENUMERATED
@@ -397,14 +397,14 @@ class Space:
         return self.candidate(left[randbelow(rng, len(left))]) if left else None
 
     def check(self, params: dict[str, Any], where: str = "initial_params[0]") -> None:
-        """Raise an error if a user's guess is not a candidate.
+        """Raise an error if a candidate from the user is not in the space.
 
         Parameters
         ----------
         params : dict
-            The guess.
+            Candidate to check.
         where : str, default="initial_params[0]"
-            Name of the guess in the error.
+            Name of the candidate in the error.
 
         Raises
         ------
@@ -428,7 +428,7 @@ class Space:
         raise ValueError(f"{where} fits none of the {len(violations)} dicts: {reasons}.")
 
     def contains(self, params: dict[str, Any]) -> bool:
-        """Return whether params are a candidate."""
+        """Return whether `params` is a candidate."""
         try:
             self.check(params)
         except (TypeError, ValueError):
@@ -438,22 +438,22 @@ class Space:
     def check_guesses(
         self, initial_params: Mapping[str, Any] | Iterable[Mapping[str, Any]] | None
     ) -> tuple[dict[str, Any], ...]:
-        """Check a user's first guesses.
+        """Check a user's first candidates.
 
         Parameters
         ----------
         initial_params : dict, list of dict or None
-            The guesses.
+            Candidates to check.
 
         Returns
         -------
         tuple of dict
-            The distinct guesses, in their order.
+            Distinct candidates, in their order.
 
         Raises
         ------
         TypeError, ValueError
-            If a guess is not a candidate, as in `check`.
+            If one is not a candidate, as in `check`.
         """
         guesses: Any = [initial_params] if isinstance(initial_params, Mapping) else initial_params
         if not isinstance(guesses or (), Iterable):
@@ -467,17 +467,17 @@ class Space:
         return tuple(unique.values())
 
     def changeable(self, params: dict[str, Any]) -> dict[str, Dimension]:
-        """Return what may change of a candidate and leave it one: no condition depends on it.
+        """Return the parameters of a candidate that may change, as no condition depends on them.
 
         Parameters
         ----------
         params : dict
-            A candidate, or what `baseline` returned.
+            A candidate, or a return value of `baseline`.
 
         Returns
         -------
         dimensions : dict of str to Dimension
-            Dimensions of two values or more, by the name of the parameter.
+            Dimensions with two or more values, by parameter name.
         """
         if self._candidate_list:
             return {}
@@ -486,7 +486,7 @@ class Space:
 
     @property
     def changeable_names(self) -> list[str]:
-        """Names of what may change of some candidate, see `changeable`, list of str."""
+        """Names of parameters that may change in some candidate, see `changeable`, list of str."""
         if self._candidate_list:
             return []
         return sorted(set().union(*(subspace.free for subspace in self._subspaces)))
@@ -494,23 +494,23 @@ class Space:
     def baseline(
         self, values: Mapping[str, Any], inside: bool = False, kept: Collection[str] = ()
     ) -> dict[str, Any] | None:
-        """Return the candidate that stands for the estimator's own values.
+        """Return the candidate with the estimator's own values.
 
         Parameters
         ----------
         values : mapping of str to object
-            Values by name, as ``get_params`` returns them.
+            Values by name, as returned by ``get_params``.
         inside : bool, default=False
             Whether it must be a candidate of the space.
         kept : collection of str, default=()
-            Names whose values decide which dicts of a union it may be of.
+            Names with values that restrict the dicts of a union.
 
         Returns
         -------
         params : dict or None
-            Those of the active parameters that have a value, and of those that the space leaves
-            no choice the space's. Unless `inside`, it may lie outside of the ranges. None where
-            there is none, as in a list of candidates of which it is none.
+            Values of the active parameters that have one, with the space's own values for fixed
+            parameters. Unless `inside`, it may lie outside the ranges. None if there is no such
+            candidate, for example because it is missing from a list of candidates.
         """
         free = not self._candidate_list
         allowed = [each for each in self._subspaces if each.admits(values, kept)]
@@ -528,7 +528,7 @@ class Space:
         return next(iter(candidates), None if must_be_inside else found[0])
 
     def outcome(self, params: dict[str, Any]) -> tuple[str, Outcome] | None:
-        """Return the count that training finds for a candidate.
+        """Return the outcome that training determines for a candidate.
 
         Parameters
         ----------
@@ -538,7 +538,7 @@ class Space:
         Returns
         -------
         outcome : tuple (str, Outcome) or None
-            Name of the parameter and its largest value; None if there is none.
+            Name of the parameter and its outcome; otherwise None.
         """
         if len(self._outcomes) == 1 or not any(self._outcomes):
             return self._outcomes[0]
@@ -547,18 +547,18 @@ class Space:
 
     @property
     def outcomes(self) -> list[str]:
-        """Names of the counts that training finds, list of str."""
+        """Names of the parameters that training determines, list of str."""
         return sorted({found[0] for found in self._outcomes if found})
 
     def _owner(self, params: dict[str, Any]) -> int | None:
-        """Number of the dict of a union that params are of, even if they are beyond its ranges."""
+        """Return the number of the dict that contains `params`, even outside its ranges."""
         subspaces = list(enumerate(self._subspaces))
         fitting = (i for i, each in subspaces if each.violation(params) is None)
         others = (i for i, each in subspaces if each.has(params))
         return next(fitting, next(others, None))
 
     def _number(self, params: dict[str, Any]) -> Any:
-        """Find the number of a candidate of a list, None if it is none of them."""
+        """Return the number of a candidate of a list, None if it is not in the list."""
         listed: Any = self._candidate_list
         numbers = listed.numbers
         if not numbers:
@@ -582,7 +582,7 @@ class Space:
 
 
 def _ends(outcome: tuple[str, Outcome] | None, values: Mapping[str, Any]) -> bool:
-    """Whether an outcome ends before the count that `values` have."""
+    """Return whether an outcome ends before the number in `values`."""
     if outcome is None:
         return False
     name, found = outcome

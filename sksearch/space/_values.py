@@ -1,4 +1,4 @@
-"""Values of parameters, of any type: whether two are the same, in any process."""
+"""Comparison and keys of parameter values of any type, stable across processes."""
 
 import math
 import numbers
@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-# A name that is asked of a type is a new string each time, and a long history has many keys.
+# A type's name is a new string on each access; a long history has many keys.
 _SCALARS = {kind: kind.__name__ for kind in (str, bytes, bool, int, float, complex, type(None))}
 
 
 def native(value: Any) -> Any:
-    """Turn a NumPy scalar into the Python value that it stands for."""
+    """Convert a NumPy scalar to the equivalent Python value."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 def hashable_key(value: Any) -> tuple | None:
-    """Return a hashable key of a plain value, which tells True, 1 and 1.0 apart.
+    """Return a hashable key of a plain value, which distinguishes True, 1 and 1.0.
 
     Parameters
     ----------
@@ -28,8 +28,8 @@ def hashable_key(value: Any) -> tuple | None:
     Returns
     -------
     tuple or None
-        None where the value is neither a scalar nor a tuple, list or dict of scalars. Such an
-        object is known by its position among the choices, as its hash may be its address.
+        None if the value is neither a scalar nor a tuple, list or dict of scalars. Such an object
+        is identified by its position among the choices, as its hash may be its address.
     """
     if type(value) not in _SCALARS:
         value = native(value)
@@ -49,12 +49,12 @@ def hashable_key(value: Any) -> tuple | None:
 
 @lru_cache(maxsize=1_000)
 def same(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return one object for equal tuples: the million keys of a long history share it."""
+    """Return one object for equal tuples, shared by the million keys of a long history."""
     return words
 
 
 def equal(a: Any, b: Any) -> bool:
-    """Compare two values of any type, arrays included, to one bool."""
+    """Compare two values of any type, including arrays, and return one bool."""
     if a is b:
         return True
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
@@ -63,16 +63,16 @@ def equal(a: Any, b: Any) -> bool:
         found = a == b
         return found if type(found) is bool else bool(np.all(found))
     except (TypeError, ValueError):
-        return False  # a container of arrays, or an object that refuses to be compared
+        return False  # a container of arrays, or an object that cannot be compared
 
 
 def stable_repr(value: Any) -> str:
-    """Return the repr of an object without the address that changes from run to run."""
+    """Return the repr of an object without its address, which changes from run to run."""
     return f"{type(value).__qualname__}:" + re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
 
 
 def own(dimension: Any, value: Any) -> Any:
-    """A value as the dimension has it: the choice 1 for 1.0."""
+    """Return the dimension's equal value: the choice 1 for 1.0."""
     if dimension.kind == "categorical" and isinstance(value, numbers.Real):
         for choice in dimension.choices:
             is_number = isinstance(choice, numbers.Real) and not isinstance(choice, bool)
@@ -82,7 +82,7 @@ def own(dimension: Any, value: Any) -> Any:
 
 
 def place(dimension: Any, value: Any) -> float:
-    """Coordinate of a value that may be none of the dimension's: see `Space.place`."""
+    """Return the coordinate of a value possibly outside the dimension, see `Space.place`."""
     if dimension.contains(value):
         return dimension.to_unit(value)
     if value is None:
@@ -94,6 +94,6 @@ def place(dimension: Any, value: Any) -> float:
 
 
 def randbelow(rng: np.random.Generator, n: int) -> int:
-    """Draw from 0 .. n - 1 for any n, also beyond the 64 bits that NumPy draws."""
-    # Eight bytes more than n has: the remainder is uniform to within 2**-64.
+    """Draw from 0 .. n - 1 for any n, even beyond the 64 bits that NumPy draws."""
+    # Eight more bytes than n has: the remainder is uniform to within 2**-64.
     return int.from_bytes(rng.bytes(n.bit_length() // 8 + 9), "little") % n
