@@ -1,9 +1,8 @@
-"""What a sampler learns from: the history as arrays.
+"""Results that a sampler learns from, as arrays.
 
 ==========  ======================================================================
 r0          resource that the next candidate starts with
-value       a trial's score at r0, or where it was not measured there at the
-            nearest resource above
+value       a trial's score at r0, or at the nearest resource above if not measured there
 ==========  ======================================================================
 """
 
@@ -21,12 +20,13 @@ from sksearch.models._learning import learnt_at
 from sksearch.samplers._result_index import ResultIndex
 from sksearch.samplers._subsample import Extract
 
-# What is best after a tiny part of the training is not what is best after all of it: a model of
-# such results misled the search on each recorded task, and was worse than no model. All rungs of
-# `IteratedHalving` are in, however they are rounded: 1 of 40 is, 40 / 27 being 1.48.
+# The best candidates after a tiny part of the training are often not the best after all of it: a
+# model of such results misled the search on each recorded task, and was worse than no model. The
+# ratio includes all rungs of `IteratedHalving` despite rounding: 1 of 40 is included, as 40 / 27
+# is 1.48.
 MAX_RESOURCE_RATIO = 40
-MAX_EXCLUDED = 100  # trials of a long rung whose results are not learnt from
-# With these a model sees only scores of earlier brackets, none of their failures or running jobs.
+MAX_EXCLUDED = 100  # trials of a long rung with results that are ignored
+# With these a model uses only scores of earlier brackets, not their failures or running jobs.
 SCORES_ONLY = ("none", "survivors", "same")
 WITHOUT_JOINT = ("rung", "all", *SCORES_ONLY)  # one score for each trial
 TRANSFERS = (*WITHOUT_JOINT, "joint")
@@ -34,7 +34,7 @@ TRANSFERS = (*WITHOUT_JOINT, "joint")
 
 @dataclass(frozen=True)
 class Observations:
-    """Arrays of what is known, in an order that only grows at its end where possible.
+    """Arrays of known results, in an order that grows only at its end if possible.
 
     Parameters
     ----------
@@ -43,36 +43,36 @@ class Observations:
     y : ndarray of shape (n,)
         Scores, greater is better.
     cost : ndarray of shape (n,)
-        Seconds that the jobs took; NaN for results of an earlier search.
+        Duration of the jobs in seconds; NaN for results of an earlier search.
     resource : ndarray of shape (n,)
-        Counts of units at which the scores were measured.
+        Numbers of units at which the scores were measured.
     trial_id : ndarray of shape (n,)
-        The trial of each score; below 0 for results of an earlier search.
+        Trial of each score; below 0 for results of an earlier search.
     log_index : ndarray of shape (n,)
         Position of each score in the history's log.
     failed : ndarray of shape (n_failed, n_dims)
-        Points whose jobs failed.
+        Points of failed jobs.
     failed_log_index : ndarray of shape (n_failed,)
         Position of each failure in the history's log.
     tried : ndarray of shape (n_tried, n_dims)
-        Points of all trials with a result, at whatever resource, in the order of first results;
-        empty if none failed.
+        Points of all trials with a result, at any resource, in the order of first results; empty
+        if none failed.
     ok : ndarray of shape (n_tried,)
         Whether the trial never failed, bool.
     running : ndarray of shape (n_running, n_dims)
-        Points of running jobs whose score is not among `y`.
+        Points of running jobs without a score in `y`.
     excluded : ndarray of shape (n_excluded, n_dims)
-        Points of the own rung's trials whose results are not among `y`.
+        Points of trials of the current rung without a result in `y`.
     objectives : ndarray of shape (n, n_objectives)
-        Values of several objectives, greater is better; the scores where there are no several.
+        Values of several objectives, greater is better; otherwise the scores.
     slacks : ndarray of shape (n, n_bounds)
-        How far each bound is kept; negative where it is broken.
+        Distance to each bound; negative if it is violated.
     n_all : int
-        Count of scores that `y` stands for: n, or more in an extract.
+        Number of scores that `y` represents: n, or more in an extract.
     began : Observations or None, default=None
-        What the extract began with when it was last drawn again: its first rows.
+        First rows of the extract, when it was last drawn again.
     learnt : Observations or None, default=None
-        The extract that hyperparameters are learnt from, which is seldom drawn again.
+        Extract that hyperparameters are learned from, rarely drawn again.
     """
 
     U: np.ndarray
@@ -95,29 +95,29 @@ class Observations:
 
     @property
     def feasible(self) -> np.ndarray:
-        """Whether each point with a score keeps all bounds, bool of shape (n,)."""
+        """Whether each point with a score satisfies all bounds, bool of shape (n,)."""
         return np.all(self.slacks >= 0, axis=1)
 
     @property
     def violation(self) -> np.ndarray:
-        """By how much bounds are broken, all together, shape (n,); 0 where none is."""
+        """Total violation of bounds, shape (n,); 0 if none is violated."""
         if not self.slacks.shape[1]:
             return np.zeros(len(self.y))
         return -np.minimum(self.slacks, 0).sum(axis=1)
 
     @property
     def best_first(self) -> np.ndarray:
-        """Indices of the points with a score, shape (n,): those that keep all bounds first."""
+        """Indices of the points with a score, shape (n,): points that satisfy all bounds first."""
         if not self.slacks.shape[1] and self.objectives.shape[1] == 1:
             return np.argsort(-self.y, kind="stable")
         return best_first(self.objectives, self.violation)
 
     @property
     def pending(self) -> np.ndarray:
-        """Points that a model has no score of yet, shape (n_running + n_excluded, n_dims).
+        """Points without a score for the model yet, shape (n_running + n_excluded, n_dims).
 
-        A trial whose only result is at a resource too small to learn from is treated as a running
-        one: otherwise a bracket at a low resource would be filled with one candidate.
+        A trial with no result except at a resource too small to learn from is treated as running:
+        otherwise a bracket at a low resource would be filled with copies of one candidate.
         """
         return np.vstack([self.running, self.excluded])
 
@@ -129,29 +129,28 @@ def observe(
     n_enough: int = 2,
     extract: Extract | None = None,
 ) -> Observations:
-    """Return what a model of the candidates at ``start.resource`` may learn from.
+    """Return the results from which a model of candidates at ``start.resource`` learns.
 
     Parameters
     ----------
     history : History
-        Everything that is known.
+        Everything known so far.
     start : Start
         Resource r0 and bracket of the next candidate.
     transfer : {"rung", "none", "all", "survivors", "same", "joint"}, default="rung"
-        "rung": all results at the largest resource that has `n_enough` of them, as BOHB [2]_,
-        among resources of at least a fortieth of the largest; while none has so many, at that
-        which has most. "joint": all results at those resources. The other four are those of
-        [1]_. Each takes the own bracket's results at r0, and of earlier brackets "none":
+        "rung": all results at the largest resource with at least `n_enough` of them, as in BOHB
+        [2]_, among resources of at least a fortieth of the largest; if no resource has enough, the
+        resource with most results. "joint": all results at those resources. The other four are
+        from [1]_. Each uses the current bracket's results at r0, and from earlier brackets "none":
         nothing; "all": every trial that reached r0; "survivors" (SURV in [1]_): trials that
-        reached the last rung; "same": trials that were stopped exactly at r0. Failed and running
-        trials of other brackets are seen with "rung", "joint" and "all" only. In a race over
-        folds it has no effect: of each candidate there is one score, that on all folds or an
-        estimate of it.
+        reached the last rung; "same": trials stopped exactly at r0. Failed and running trials of
+        other brackets are included with "rung", "joint" and "all" only. Ignored in a race over
+        folds: each candidate then has one score, its mean over all folds or an estimate of it.
     n_enough : int, default=2
-        Count of results from which on "rung" learns from a resource.
+        Minimum number of results at a resource for "rung".
     extract : Extract or None, default=None
-        What stands for the results of a long history, with "rung" for one objective and outside
-        of a race. None: all results are taken.
+        Representation of a long history, with "rung" for one objective and outside a race. None:
+        all results are used.
 
     Returns
     -------
@@ -178,7 +177,7 @@ def observe(
 def _all(
     history: History, index: ResultIndex, start: Start, transfer: str, n_enough: int
 ) -> Observations:
-    """Observations of all results."""
+    """Return observations of all results."""
     read = _race_scores if history.problem.races else _scores
     rows, resources, sees_own_rung = read(history, index, start, transfer, n_enough)
     running = _running(history)
@@ -209,7 +208,7 @@ def _all(
 def _part(
     history: History, index: ResultIndex, start: Start, resource: int, extract: Extract
 ) -> Observations:
-    """Observations of an extract of the results at a resource."""
+    """Return observations of an extract of the results at a resource."""
     table, failures, n = index.by_resource[resource], index.failures, index.n_told(resource)
     running = _running(history)
 
@@ -256,7 +255,7 @@ def _of_rows(
     running: Sequence[int] = (),
     excluded: Sequence[int] = (),
 ) -> Observations:
-    """Observations of some rows of scores at a resource and of failures."""
+    """Return observations of some rows of scores at a resource and of failures."""
     rows, failures = index.by_resource[resource].rows[scored], index.failures.rows[failed]
     tried: list[int] = []
     if len(failures):
@@ -285,7 +284,7 @@ def _observations(
     excluded: Sequence[int],
     n_all: int | None = None,
 ) -> Observations:
-    """Observations of rows of the index, and of the trials with these ids."""
+    """Return observations of rows of the index, and of the trials with these ids."""
     points = index.points.rows
 
     def points_of(trial_ids: Iterable[int]) -> np.ndarray:
@@ -314,9 +313,9 @@ def _observations(
 
 
 def _with_earlier(data: Observations, history: History, index: ResultIndex) -> Observations:
-    """Observations with the results of an earlier search before them, if they can be compared.
+    """Return observations preceded by comparable results of an earlier search.
 
-    Scores of an earlier search are those of the largest resource.
+    Scores of an earlier search belong to the largest resource.
     """
     top = history.problem.max_resources
     U, y = index.known
@@ -343,7 +342,7 @@ def _with_earlier(data: Observations, history: History, index: ResultIndex) -> O
 
 
 def _large(history: History, index: ResultIndex) -> set[int]:
-    """Resources whose results are worth learning from."""
+    """Return the resources large enough to learn from."""
     top = history.problem.max_resources
     return {r for r in index.by_resource if r * MAX_RESOURCE_RATIO >= top}
 
@@ -351,7 +350,7 @@ def _large(history: History, index: ResultIndex) -> set[int]:
 def _scores(
     history: History, index: ResultIndex, start: Start, transfer: str, n_enough: int
 ) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Rows of the index to learn from, their resources, and whether all of r0 are among them."""
+    """Return rows of the index to learn from, their resources, and whether they cover r0."""
     large = _large(history, index)
     if transfer == "rung":
         resource = _resource_to_learn_from(index, large, n_enough)
@@ -372,17 +371,17 @@ def _scores(
 def _race_scores(
     history: History, index: ResultIndex, *_: object
 ) -> tuple[np.ndarray, np.ndarray, bool]:
-    """As `_scores`: one row for each candidate of a race, with its mean over all folds.
+    """Return the same as `_scores`, with one row for each candidate of a race.
 
-    Where a candidate has the first folds alone, the mean over them is corrected by how much these
-    are easier than all, on average over the candidates that have all. A corrected score has more
-    noise than a full one, but the same mean. The seconds are extrapolated.
+    If a candidate has only the first folds, its mean over them is corrected by the average
+    difference between these and all folds for complete candidates. A corrected score has more
+    noise than a complete one, but the same mean. The seconds are extrapolated.
     """
     top, trials = history.problem.max_resources, history.trials
     ids = [i for i in index.tried if i not in index.failed]
     reached = [max(r for r in trials[i].results) for i in ids]
     full = [trials[i] for i, r in zip(ids, reached, strict=True) if r == top]
-    ease = dict.fromkeys(reached, 0.0)  # by count of folds
+    ease = dict.fromkeys(reached, 0.0)  # by number of folds
     for r in ease if full else ():
         ease[r] = math.fsum(_score_at(trial, r) - trial.results[top].score for trial in full)
         ease[r] /= len(full)
@@ -401,14 +400,14 @@ def _race_scores(
 
 
 def _score_at(trial: Trial, r: int) -> float:
-    """Score that a candidate with all folds had at its first r ones."""
+    """Return the score of a complete candidate on its first r folds."""
     if r in trial.results:
         return trial.results[r].score
     return math.fsum(trial.fold_scores(max(trial.results))[:r]) / r
 
 
 def _running(history: History) -> list[int]:
-    """Ids of running trials, O(n_running): whatever is under way is among the last asked."""
+    """Return the ids of running trials, O(n_running): they are among the last asked."""
     left, found = history.n_running, []
     for event, trial_id, resource in reversed(history.log):
         if left == 0:
@@ -420,7 +419,7 @@ def _running(history: History) -> list[int]:
 
 
 def _resource_to_learn_from(index: ResultIndex, large: set[int], n_enough: int) -> int | None:
-    """The largest resource with enough results, else where there are most; None: no result."""
+    """Return the largest resource with enough results, otherwise the one with most, or None."""
     counts = {r: index.by_resource[r].n for r in sorted(large, reverse=True)}
     enough = (r for r, n in counts.items() if n >= n_enough)
     return next(enough, max(counts, key=lambda r: counts[r], default=None))
@@ -429,7 +428,7 @@ def _resource_to_learn_from(index: ResultIndex, large: set[int], n_enough: int) 
 def _transferred(
     history: History, scored: list[tuple[int, int]], start: Start, transfer: str
 ) -> list[tuple[int, int]]:
-    """Trial id and resource of each value: the own bracket's at r0, and those of earlier ones."""
+    """Return trial id and resource of each value: current bracket at r0, then earlier ones."""
     trials, r0, own = history.trials, start.resource, start.bracket
     last = history.problem.max_resources
     pairs, seen = [], set()
@@ -450,7 +449,7 @@ def _transferred(
 
 
 def _transfers(trial: Trial, r0: int, last: int, transfer: str) -> bool:
-    """Whether a model learns from a trial of an earlier bracket."""
+    """Return whether a model learns from a trial of an earlier bracket."""
     if transfer == "all":
         return True
     if transfer == "survivors":

@@ -1,4 +1,4 @@
-"""What samplers with a population share: its members, and how whole points are made.
+"""Shared parts of samplers with a population: its members, and the genes of points.
 
 ==========  ======================================================================
 N           size of the population
@@ -18,11 +18,11 @@ from sksearch.samplers._surrogate import LearningSampler
 from sksearch.space import Space
 
 MIN_SIZE = 4
-N_OFFSPRING = 20  # that are made until one is new and allowed
+N_OFFSPRING = 20  # attempts to make one that is new and allowed
 
 
 class PopulationSampler(LearningSampler):
-    """A sampler whose first population is a part of a scrambled Sobol sequence."""
+    """A sampler with an initial population from a scrambled Sobol sequence."""
 
     population_size: int | None = None
     transfer: str = "rung"
@@ -41,7 +41,7 @@ class PopulationSampler(LearningSampler):
     def _offspring(
         self, history: History, data: Observations, rng: np.random.Generator
     ) -> np.ndarray:
-        """Genes of a new candidate, shape (n_dims,)."""
+        """Return the genes of a new candidate, shape (n_dims,)."""
 
     def _check(self, **allowed: Collection[str]) -> None:
         super()._check(**allowed)
@@ -54,16 +54,16 @@ class PopulationSampler(LearningSampler):
 
 
 def genes_of(space: Space, U: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Draw for each point one that stands for the same candidate.
+    """Draw a point with the same candidate for each point.
 
-    A number that is rounded, and a parameter that is not active, stand for an interval. A point
-    of it is drawn, so that small differences between points add up to a step to the next value,
-    and a parameter that was never active is as good as new.
+    Rounded numbers and inactive parameters correspond to an interval of coordinates. A random
+    point of it is drawn, so that small differences between points add up to a step to the next
+    value, and a parameter that was never active gets a uniform value.
 
     Parameters
     ----------
     space : Space
-        Where from.
+        Search space.
     U : ndarray of shape (n, n_dims)
         Canonical points, NaN where inactive.
     rng : numpy.random.Generator
@@ -72,7 +72,7 @@ def genes_of(space: Space, U: np.ndarray, rng: np.random.Generator) -> np.ndarra
     Returns
     -------
     genes : ndarray of shape (n, n_dims)
-        In [0, 1]; the middle of its interval for a choice.
+        Points in [0, 1]; choices are in the middle of their interval.
     """
     lower, upper = space.cells(U)
     inactive = np.isnan(U)
@@ -82,17 +82,17 @@ def genes_of(space: Space, U: np.ndarray, rng: np.random.Generator) -> np.ndarra
 
 
 def fittest(data: Observations) -> np.ndarray:
-    """Rows of the results, shape (n,): those that keep all bounds come first, best first.
+    """Return rows of the results, shape (n,), best first; violated bounds come last.
 
-    Of equal scores the later one is first, so that a plateau can be crossed.
+    Of equal scores the later one comes first, so that a plateau can be crossed.
     """
     return np.lexsort((-data.trial_id, -data.y, data.violation))
 
 
 def best_of_slots(data: Observations, size: int) -> np.ndarray:
-    """Rows of the best result of each slot that has one, shape (at most size,), best first."""
+    """Return rows of the best result of each non-empty slot, shape (at most size,), best first."""
     order = fittest(data)
     first = np.full(size, len(order))
-    # Of several results of a slot the last one written stays: the best.
+    # Written in reverse order, so the best result of a slot remains.
     first[data.trial_id[order[::-1]] % size] = np.arange(len(order))[::-1]
     return order[np.sort(first[first < len(order)])]

@@ -1,4 +1,4 @@
-"""The user's beliefs, for samplers without a model that could weigh them."""
+"""The user's beliefs, for samplers without a model to combine them with."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,28 +9,28 @@ from sksearch.base import Reads, Sampler, Start
 from sksearch.history import History, Params, Prediction, Problem
 from sksearch.space import Beliefs
 
-MOST = 0.5  # share of the draws from the prior while little is known
-ENOUGH = 10.0  # of it are drawn by and by: from twice as many trials on the share falls as 1 / n
+MOST = 0.5  # share of the draws from the prior at first
+ENOUGH = 10.0  # from 2 * ENOUGH trials on, the share is ENOUGH / n
 
 
 @dataclass(frozen=True)
 class PriorSampler(Sampler):
     """Mix draws from the user's prior with the proposals of any sampler.
 
-    The prior is that of the problem, which `prior` of a search makes. Samplers with a Gaussian
-    process, densities or a forest need no mixing: they weigh their proposals by it.
+    The prior belongs to the problem, from the parameter `prior` of a search. Samplers with a
+    Gaussian process, densities or a forest need no mixing: they weight their proposals by it.
 
     Parameters
     ----------
     sampler : Sampler
-        Makes the other proposals.
+        Source of the other proposals.
 
     Notes
     -----
-    Of the n-th candidate the probability to be drawn from the prior is the smaller of 1 / 2 and
-    10 / n. The mixture of the prior and the uniform distribution is that of [1]_; that the prior
-    is forgotten follows [2]_. Among n > 20 candidates about 10 + 10 log(n / 20) are draws from
-    the prior, and a prior that misleads costs no more than them: 26 of 100.
+    The n-th candidate is drawn from the prior with a probability of 1 / 2 or 10 / n, whichever is
+    smaller. The mixture of the prior and the uniform distribution follows [1]_; the decay of the
+    prior follows [2]_. Among n > 20 candidates about 10 + 10 log(n / 20) are draws from the prior,
+    and a misleading prior costs no more than these: 26 of 100.
 
     References
     ----------
@@ -64,7 +64,7 @@ class PriorSampler(Sampler):
 
     @property
     def reads(self) -> Reads:
-        """What the sampler reads, and the prior."""
+        """Inputs of the sampler, and the prior."""
         return replace(self.sampler.reads, prior=True)
 
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
@@ -76,28 +76,28 @@ class PriorSampler(Sampler):
         return self.sampler.ask(history, start, rng)
 
     def predict(self, history: History, start: Start, params: Params) -> Prediction | None:
-        """Say what the sampler's model expects, whoever has proposed the candidate."""
+        """Return the prediction of the sampler's model, for any candidate."""
         return self.sampler.predict(history, start, params)
 
 
 def with_prior(problem: Problem, sampler: Sampler, prior: Any) -> tuple[Problem, Sampler]:
-    """Let a problem have the user's beliefs, and its sampler follow them.
+    """Add the user's beliefs to a problem, and make its sampler follow them.
 
     Parameters
     ----------
     problem : Problem
-        The problem of the search.
+        Problem of the search.
     sampler : Sampler
-        Any.
+        Any sampler.
     prior : dict or None
-        As `sksearch.space.Beliefs` takes it; None leaves both as they are.
+        As for `sksearch.space.Beliefs`; None leaves both unchanged.
 
     Returns
     -------
     problem : Problem
-        With the prior.
+        Problem with the prior.
     sampler : Sampler
-        The same if it weighs its proposals by the prior, else mixed with draws from it.
+        The same if it weights its proposals by the prior, otherwise mixed with draws from it.
 
     Raises
     ------

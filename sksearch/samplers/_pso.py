@@ -1,8 +1,8 @@
 """Particle swarm optimisation.
 
 ==========  ======================================================================
-N           count of particles; trial i is a place of particle i modulo N
-x           the last place of a particle, from where it moves on
+N           number of particles; trial i is a place of particle i modulo N
+x           the last place of a particle
 p, g        the best places of the particle and of all
 ==========  ======================================================================
 """
@@ -17,38 +17,38 @@ from sksearch.samplers._observations import Observations, ResultIndex
 from sksearch.samplers._population import PopulationSampler, fittest, genes_of
 from sksearch.space import Space
 
-INERTIA = 0.6  # with PULL: swarms that do not explode, and gather within tens of evaluations
+INERTIA = 0.6  # with PULL: swarms that do not explode, and converge within tens of evaluations
 PULL = 1.5
 MAX_STEP = 0.2  # of the range
-FRESH = 0.1  # weight of a draw from all choices, where that of the own one is INERTIA
+FRESH = 0.1  # weight of a draw from all choices; the particle's own choice has the weight INERTIA
 
 
 @dataclass(frozen=True)
 class PSOSampler(PopulationSampler):
-    """Let particles fly on, drawn to the best places found: particle swarm optimisation.
+    """Particles move towards the best points found: particle swarm optimisation.
 
     Parameters
     ----------
     population_size : int or None, default=None
-        Count of particles, at least 4. None: 10.
+        Number of particles, at least 4. None: 10.
     asynchronous : bool, default=True
-        Whether a particle knows all results so far. False: only those of earlier rounds, in each
-        of which every particle moves once.
+        If True, a particle uses all results so far. If False, only results of earlier rounds, with
+        one move of every particle in each round.
     transfer : {"rung", "none", "all", "survivors", "same"}, default="rung"
-        Which results of a search with several resources it learns from, see `TPESampler`.
+        Results of a search with several resources to learn from, see `TPESampler`.
 
     Notes
     -----
     The velocity is ``0.6 (x - x') + 1.5 (a (p - x) + b (g - x))``, with x' the place before the
     last one, and a and b uniform in [0, 1] for each parameter. In [2]_ the weights are 0.7298 and
-    1.49618, for swarms that have thousands of evaluations. Steps are at most a fifth of a range,
-    and reflected at its ends. A particle that nothing pulls moves to a random place.
+    1.49618, for swarms with thousands of evaluations. Steps are limited to a fifth of a range, and
+    reflected at its ends. A particle with zero velocity moves to a random place.
 
-    A particle moves on though its last result is not known yet, and nothing waits for the end of
-    a round; results of a round that come after it has ended count from then on.
+    A particle moves even if its last result is not known yet, and nothing waits for the end of a
+    round; late results of a round count from their arrival on.
 
-    A choice is the particle's own, its best, that of all, or one drawn again, in proportion to the
-    same weights. Rounded numbers and inactive parameters stand for all of their interval.
+    A choice is drawn among the particle's own, its best, the overall best and a random one, with
+    the same weights. Rounded numbers and inactive parameters are drawn from their interval.
 
     References
     ----------
@@ -74,13 +74,13 @@ class PSOSampler(PopulationSampler):
     transfer: str = "rung"
 
     def count_initial(self, problem: Problem) -> int:
-        """Count of particles, whose first places are quasi-random."""
+        """Return the number of particles, with quasi-random first places."""
         return self.population_size or 10
 
     def _offspring(
         self, history: History, data: Observations, rng: np.random.Generator
     ) -> np.ndarray:
-        """The next place of the particle whose turn it is."""
+        """Return the next place of the current particle."""
         space, trial_id = history.problem.space, len(history.trials)
         size = self.count_initial(history.problem)
         n_seen = trial_id if self.asynchronous else trial_id - trial_id % size
@@ -98,9 +98,9 @@ class PSOSampler(PopulationSampler):
 
 
 def _moved(space: Space, places: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The next place of a particle; its last two places, its best and the best are given."""
+    """Return the next place of a particle from its last two, its best and the overall best."""
     if np.array_equal(places, places[[0, 0, 0, 0]], equal_nan=True):
-        return rng.random(space.n_dims)  # nothing pulls: it would stay where it is
+        return rng.random(space.n_dims)  # zero velocity: it would stay there
     x, before, p, g = genes_of(space, places, rng)
     a, b = PULL * rng.random((2, len(x)))
     velocity = INERTIA * (x - before) + a * (p - x) + b * (g - x)

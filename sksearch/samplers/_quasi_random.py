@@ -18,17 +18,17 @@ class QuasiRandomSampler(Sampler):
     Parameters
     ----------
     method : {"sobol", "halton", "hammersley", "lhs"}, default="sobol"
-        Scrambled Sobol or Halton sequence, which have no end; or Hammersley set or Latin
-        hypercube, which are laid out for `n_points` candidates and then begin again.
+        Scrambled Sobol or Halton sequence, both infinite; or Hammersley set or Latin hypercube,
+        designed for `n_points` candidates and then repeated with new randomisation.
     n_points : int, default=128
-        Count of candidates that a Hammersley set or Latin hypercube is laid out for; of no
-        effect on the sequences.
+        Number of candidates for the design of a Hammersley set or Latin hypercube; ignored by the
+        sequences.
 
     Notes
     -----
-    A Hammersley set is a grid of step ``1 / n_points`` with a random shift in its first
-    coordinate and a scrambled Halton sequence in the others. Its order is shuffled, so that
-    a search that stops early has not left out a part of the first parameter's range.
+    A Hammersley set is a grid of step ``1 / n_points`` with a random shift in its first coordinate
+    and a scrambled Halton sequence in the others. Its order is shuffled, so that a search that
+    stops early covers the whole range of the first parameter.
 
     References
     ----------
@@ -75,12 +75,13 @@ class QuasiRandomSampler(Sampler):
         return problem.space.from_unit(self._points(history, max(i, 0) + 1)[max(i, 0)])
 
     def _points(self, history: History, n: int) -> np.ndarray:
-        """At least `n` points, shape (n_points, n_dims), kept in the history's cache."""
+        """Return at least `n` points, shape (n_points, n_dims), kept in the history's cache."""
         points = history.cache.get(self)
         if points is None or len(points) < n:
             problem = history.problem
             if self.method in ("sobol", "halton"):
-                # Powers of 2, where Sobol points are balanced; a sequence's prefix is itself.
+                # Powers of 2, for balanced Sobol points; a longer sequence starts with the same
+                # points.
                 size = 1 << max(5, (n - 1).bit_length())
                 points = self._design(problem.space.n_dims, size, problem.seed, 0)
             else:
@@ -95,7 +96,7 @@ class QuasiRandomSampler(Sampler):
         return points
 
     def _design(self, n_dims: int, n: int, seed: int, block: int) -> np.ndarray:
-        """One design, shape (n, n_dims)."""
+        """Return one design, shape (n, n_dims)."""
         if n_dims == 0:
             return np.empty((n, 0))
         rng = np.random.default_rng((seed, block))

@@ -1,4 +1,4 @@
-"""The results of a history as tables, each read once."""
+"""Results of a history as tables, each read once."""
 
 import bisect
 import math
@@ -11,7 +11,7 @@ from sksearch.samplers._subsample import Extract, Largest, sampling_keys
 
 
 class GrowingArray:
-    """An array of numbers that grows by rows of a given length."""
+    """A growing array of rows of numbers with a given length."""
 
     def __init__(self, length: int):
         self.n = 0
@@ -26,22 +26,22 @@ class GrowingArray:
 
     @property
     def rows(self) -> np.ndarray:
-        """All rows, shape (n, length)."""
+        """Return all rows, shape (n, length)."""
         return self._array[: self.n]
 
 
 class Table(GrowingArray):
-    """Results in the order of telling, see `ResultIndex.row`, and what stands for many of them."""
+    """Results in the order of arrival, see `ResultIndex.row`, and extracts of them."""
 
     def __init__(self, length: int):
         super().__init__(length)
         self._parts: dict[Hashable, Largest] = {}
 
     def best(self, n: int, size: int, use: str) -> np.ndarray:
-        """Numbers of the best of the first n rows, of one objective.
+        """Return the numbers of the best of the first n rows, for one objective.
 
-        Rows that keep all bounds are better than others. What was found for another n and the
-        same use is brought up to date.
+        Rows that satisfy all bounds are better than others. The rows found earlier for another n
+        and the same use are updated.
         """
 
         def keys(new: slice) -> np.ndarray:
@@ -51,7 +51,7 @@ class Table(GrowingArray):
         return self._parts.setdefault((use, size), Largest(size, 2)).read(n, keys).rows
 
     def sample(self, n: int, size: int, seed: int, use: Hashable) -> Largest:
-        """Some of the first n rows, later ones with greater probability; `use` as in `best`."""
+        """Sample from the first n rows, favouring later ones; `use` as in `best`."""
 
         def keys(new: slice) -> np.ndarray:
             return sampling_keys(seed, self.rows[new, 0], self.rows[new, 3])
@@ -60,7 +60,7 @@ class Table(GrowingArray):
 
 
 class ResultIndex:
-    """The results of a history, read once each; kept in the history's cache."""
+    """Results of a history, read once each; kept in the history's cache."""
 
     def __init__(self, problem: Problem):
         n_dims = problem.space.n_dims
@@ -94,7 +94,7 @@ class ResultIndex:
 
     @property
     def scored(self) -> dict[tuple[int, int], int]:
-        """Positions in the log of scores, by trial id and resource, in the order of telling."""
+        """Positions in the log of scores, by trial id and resource, in the order of arrival."""
         found = [
             (int(position), int(trial_id), resource)
             for resource, table in self.by_resource.items()
@@ -118,17 +118,17 @@ class ResultIndex:
             self.by_resource.setdefault(resource, Table(self._length)).append(row)
 
     def row(self, trial_id: int, result: Result, position: int) -> tuple[float, ...]:
-        """Trial id, score, cost, position in the log, then objectives and slacks if any."""
+        """Return trial id, score, cost, position in the log, then objectives and slacks if any."""
         objectives = result.objectives if self.n_objectives else ()
         slacks = result.slacks if self.n_bounds else ()
         return trial_id, result.score, result.cost, position, *objectives, *slacks
 
     def n_told(self, resource: int) -> int:
-        """Count of scores at a resource and of all failures."""
+        """Return the number of scores at a resource and of all failures."""
         return self.by_resource[resource].n + self.failures.n
 
     def first(self, resource: int, n_told: int) -> tuple[int, int]:
-        """How many of the first scores at a resource and failures are scores, and failures."""
+        """Return the numbers of scores and of failures among the first results at a resource."""
         places = [table.rows[:, 3] for table in (self.by_resource[resource], self.failures)]
         if n_told == self.n_told(resource):
             return len(places[0]), len(places[1])
@@ -142,21 +142,21 @@ class ResultIndex:
     def choose(
         self, resource: int, first: tuple[int, int], extract: Extract, seed: int, use: str
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Numbers of rows of scores and of failures that stand for the first of both."""
+        """Return the rows of scores and of failures that represent the first of both."""
         table, size = self.by_resource[resource], extract.size
         scores = table.sample(first[0], size, seed, use)
         best = table.best(first[0], extract.best, use)
         if not first[1]:
             return _union(best, scores.rows), np.empty(0, int)
         failures = self.failures.sample(first[1], size, seed, (use, resource))
-        # The largest keys of two samples are a sample of both tables.
+        # The largest keys of two samples form a sample of both tables.
         keys = np.sort(np.concatenate([scores.keys, failures.keys])[:, 0])
         least = keys[-size] if len(keys) > size else -math.inf
         drawn, failed = (part.rows[part.keys[:, 0] >= least] for part in (scores, failures))
         return _union(best, drawn), failed
 
     def array(self, rows: Iterable[tuple[float, ...]]) -> np.ndarray:
-        """Rows as an array, which may be empty."""
+        """Return rows as an array, which may be empty."""
         return np.array(rows, dtype=float).reshape(-1, self._length)
 
     @property
@@ -165,6 +165,6 @@ class ResultIndex:
 
 
 def _union(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Numbers of rows that are in either, increasing; NumPy's own takes ten times as long."""
+    """Return the sorted union of row numbers; NumPy's own function takes ten times as long."""
     both = np.sort(np.concatenate([a, b]))
     return both[np.diff(both, prepend=-1) > 0]

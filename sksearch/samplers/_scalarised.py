@@ -1,4 +1,4 @@
-"""Several objectives for samplers that know one score: random weights, drawn for each proposal."""
+"""Several objectives for samplers of a single score: random weights, drawn for each proposal."""
 
 import copy
 from dataclasses import dataclass, replace
@@ -10,31 +10,31 @@ from sksearch.history import History, Params, Problem
 from sksearch.models import robust_power_transform
 
 METHODS = ("tchebycheff", "hypervolume")
-RHO = 0.05  # weight of the sum beside the largest part, see [1]_
-KEPT = ("gp", "earlier tasks")  # in the cache: what is there tells itself whether it is old
-MARGIN = 0.05  # of the range, how far below the worst values the reference point is
+RHO = 0.05  # weight of the sum, added to the largest part, see [1]_
+KEPT = ("gp", "earlier tasks")  # cache entries that detect changes themselves
+MARGIN = 0.05  # of the range: distance of the reference point below the worst values
 
 
 @dataclass(frozen=True)
 class ScalarisedSampler(Sampler):
-    """Let a sampler of one score propose for several objectives, weighted again each time.
+    """Use a sampler of a single score for several objectives, with new weights each time.
 
     Parameters
     ----------
     sampler : Sampler
-        Any sampler; it sees one score for each candidate.
+        Any sampler; it receives one score for each candidate.
     method : {"tchebycheff", "hypervolume"}, default="tchebycheff"
-        How objectives become a score. "tchebycheff": the largest weighted loss with a twentieth
-        of the sum of all, ParEGO [1]_; "hypervolume": the least objective over its weight, whose
-        average over weights is the volume under the front [2]_.
+        Conversion of objectives to a score. "tchebycheff": the largest weighted loss plus a
+        twentieth of the sum of all, ParEGO [1]_; "hypervolume": the minimum of the objectives
+        divided by their weights, with the volume under the front as its average over weights [2]_.
 
     Notes
     -----
-    Each objective is transformed as scores are in `GPSampler`, and scaled to the range that was
-    seen. Weights are drawn uniformly, those of "hypervolume" from the sphere. To a sampler that
-    knows no bounds, a candidate that violates one has a score below all others, the lower, the
-    more it violates.
-    Failures are the sampler's own matter, and so are bounds if it knows them. Where there is one
+    Each objective is transformed like the scores in `GPSampler`, and scaled to the observed range.
+    Weights are drawn uniformly, for "hypervolume" from the sphere. For a sampler without bounds, a
+    candidate that violates one has a score below all others, lower for larger violations. Failures
+    are left to the sampler, and so are bounds if it supports them. A single objective is used as
+    the score.
     objective, it is the score.
 
     References
@@ -63,7 +63,7 @@ class ScalarisedSampler(Sampler):
 
     @property
     def reads(self) -> Reads:
-        """What the sampler reads, with objectives and bounds."""
+        """Inputs of the sampler, with objectives and bounds."""
         return replace(self.sampler.reads, results=True, objectives=True, bounds=True)
 
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
@@ -81,7 +81,7 @@ class ScalarisedSampler(Sampler):
         return self.sampler.ask(self._view(history, weights), start, rng)
 
     def _view(self, history: History, weights: np.ndarray) -> History:
-        """The history with one score for each result."""
+        """Return the history with one score for each result."""
         keys = [
             (trial.id, r)
             for trial in history.trials
@@ -113,8 +113,8 @@ class ScalarisedSampler(Sampler):
             )
             for trial in history.trials
         ]
-        # What depends on no score is kept: a finite space's points, models of bounds and of
-        # earlier tasks.
+        # Entries that do not depend on scores are kept: a finite space's points, models of bounds
+        # and of earlier tasks.
         kept = history.cache.get(("scalarised", self), {})
         view.cache = {
             key: value for key, value in kept.items()
@@ -124,7 +124,7 @@ class ScalarisedSampler(Sampler):
         return view
 
     def _scores(self, Y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """One score for each row of objectives, shape (n,)."""
+        """Return one score for each row of objectives, shape (n,)."""
         Z = np.column_stack([robust_power_transform(y) for y in Y.T])
         spread = np.ptp(Z, axis=0)
         loss = (Z.max(axis=0) - Z) / np.where(spread > 0, spread, 1.0)
@@ -135,7 +135,7 @@ class ScalarisedSampler(Sampler):
 
 
 def for_aims(sampler: Sampler, problem: Problem) -> Sampler:
-    """Return a sampler that looks at the problem's objectives and bounds, if this one does not."""
+    """Return a sampler for the problem's objectives and bounds, by wrapping if needed."""
     reads = sampler.reads
     sees = (reads.objectives or not problem.objectives) and (reads.bounds or not problem.bounds)
     return sampler if sees or not reads.results else ScalarisedSampler(sampler)

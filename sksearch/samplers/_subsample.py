@@ -1,14 +1,14 @@
-"""What stands for a long history: the best results, and a sample of all others.
+"""Extracts of a long history: the best results, and a sample of all others.
 
 ==========  ======================================================================
 i           position of a result in the history's log
 u_i         a number in (0, 1), drawn by the seed of the search and the trial
 ==========  ======================================================================
 
-A sample without replacement, with probabilities proportional to weights w_i, is that of the
+A sample without replacement, with probabilities proportional to weights w_i, consists of the
 largest log(u_i) / w_i [1]_. The weight is i + 1: later results count more, as in the densities of
-all results. Neither it nor u_i changes when results are added, so the sample is a function of the
-history and is kept up to date by a glance at what is new.
+all results. Neither the weight nor u_i changes when results are added, so the sample is a function
+of the history, and only new results are read to update it.
 
 .. [1] P. S. Efraimidis, P. G. Spirakis, "Weighted random sampling with a reservoir", Information
    Processing Letters 97, 2006. https://doi.org/10.1016/j.ipl.2005.11.003
@@ -26,19 +26,19 @@ GOLDEN, FIRST, SECOND = (  # of SplitMix64, https://doi.org/10.1145/2660193.2660
 
 @dataclass(frozen=True)
 class Extract:
-    """How much of a long history a model learns from.
+    """Size of the part of a long history that a model learns from.
 
     Parameters
     ----------
     best : int
-        Count of the best scores.
+        Number of best scores.
     size : int
-        Count of scores and failures in the sample.
+        Number of scores and failures in the sample.
     above : int
-        Count of them up to which all are taken.
+        Largest number of scores and failures for which all are used.
     renewed : int, default=1
-        The best and the sample are drawn again when there are so many more results; those told
-        since then are added, so that a model can grow by them.
+        Number of new results after which the best and the sample are drawn again; results since
+        then are added, so that a model can grow by appended rows.
     """
 
     best: int
@@ -48,21 +48,21 @@ class Extract:
 
 
 class Largest:
-    """The rows of a growing table that have the largest keys.
+    """Rows of a growing table with the largest keys.
 
     Parameters
     ----------
     size : int
-        Count of rows that are kept.
+        Number of rows to keep.
     n_columns : int
-        Count of the columns of keys, of which the first counts first.
+        Number of columns of keys, compared in this order.
 
     Attributes
     ----------
     rows : ndarray of shape (n_kept,)
-        Their numbers, increasing. Of equal keys, earlier rows are kept.
+        Row numbers, increasing. Of equal keys, earlier rows are kept.
     keys : ndarray of shape (n_kept, n_columns)
-        Their keys.
+        Keys of these rows.
     """
 
     def __init__(self, size: int, n_columns: int):
@@ -71,19 +71,19 @@ class Largest:
         self.rows, self.keys = np.empty(0, int), np.empty((0, n_columns))
 
     def read(self, n: int, keys: Callable[[slice], np.ndarray]) -> "Largest":
-        """Take in what is new among the first n rows; ``keys(slice)`` has their keys."""
+        """Process new rows among the first n; ``keys(slice)`` returns their keys."""
         if n < self._n_read:
             vars(self).update(vars(Largest(self._size, self.keys.shape[1])))
         if n > self._n_read:
             new, self._n_read = slice(self._n_read, n), n
             found = keys(new)
-            # Of a long history hardly any new row is kept.
+            # Hardly any new row of a long history is kept.
             if self._least is None or max(map(tuple, found)) > self._least:
                 self._keep(np.arange(new.start, n), found)
         return self
 
     def _keep(self, rows: np.ndarray, keys: np.ndarray) -> None:
-        """Keep the largest of what there is and of new rows."""
+        """Keep the largest of the existing and the new rows."""
         rows, keys = np.concatenate([self.rows, rows]), np.concatenate([self.keys, keys])
         if len(rows) >= self._size:
             order = np.lexsort(-keys.T[::-1])[: self._size]
@@ -94,7 +94,7 @@ class Largest:
 
 
 def sampling_keys(seed: int, trial_ids: np.ndarray, log_index: np.ndarray) -> np.ndarray:
-    """Return what the largest of make a sample, shape (n, 1).
+    """Return keys with which the largest form a sample, shape (n, 1).
 
     Parameters
     ----------

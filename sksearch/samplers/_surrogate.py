@@ -1,4 +1,4 @@
-"""What samplers with a surrogate model share."""
+"""Shared parts of samplers with a surrogate model."""
 
 from abc import abstractmethod
 from collections.abc import Collection
@@ -17,7 +17,7 @@ N_INCUMBENTS = 5
 
 
 class LearningSampler(Sampler):
-    """A sampler with a model, after a few points of a scrambled Sobol sequence."""
+    """A sampler with a model, after initial points of a scrambled Sobol sequence."""
 
     reads = Reads(results=True, bounds=True, prior=True)
     n_initial: int | None = None
@@ -25,28 +25,28 @@ class LearningSampler(Sampler):
     extract: ClassVar[Extract | None] = None
 
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
-        """Propose a quasi-random point, or what the model says."""
+        """Propose a quasi-random point, or the model's candidate."""
         data = self._observe(history, start)
         if not self._is_enough(history, data):
             return self._without_model(history, data, start, rng)
         return self._propose(history, data, rng)
 
     def _observe(self, history: History, start: Start) -> Observations:
-        """What the model learns from."""
+        """Return the observations for the model."""
         n_enough = history.problem.space.n_dims + 2
         return observe(history, start, self.transfer, n_enough, self.extract)
 
     def _is_enough(self, history: History, data: Observations) -> bool:
-        """Whether there is enough to learn from for a model."""
+        """Return whether there are enough observations for a model."""
         n_tried = len(data.y) + len(data.failed) + len(data.running)
         enough = n_tried >= self.count_initial(history.problem) and len(data.y) >= 2
         return enough and history.problem.space.n_dims > 0
 
     def count_initial(self, problem: Problem) -> int:
-        """Count of candidates before the first model, the user's or 4 to 10.
+        """Return the number of candidates before the first model, the user's or 4 to 10.
 
-        Six at least where there are bounds, which have models to be learnt, too. Where all
-        candidates get the full resource, and their count is known, a quarter at most.
+        At least six with bounds, which also need models. If all candidates get the full resource,
+        and their number is known, at most a quarter of it.
         """
         if self.n_initial is not None:
             return self.n_initial
@@ -56,12 +56,12 @@ class LearningSampler(Sampler):
 
     @abstractmethod
     def _propose(self, history: History, data: Observations, rng: np.random.Generator) -> Params:
-        """Params by a model of the observations."""
+        """Return parameters proposed by a model of the observations."""
 
     def _without_model(
         self, history: History, data: Observations, start: Start, rng: np.random.Generator
     ) -> Params:
-        """Params where too little is known: every second one as the user believes."""
+        """Return parameters without a model: every second candidate follows the user's beliefs."""
         prior = history.problem.prior
         if prior is not None and rng.random() < 0.5:
             return prior.sample(rng)
@@ -78,12 +78,12 @@ class LearningSampler(Sampler):
 
 
 def best_points(data: Observations) -> np.ndarray:
-    """Points of the best scores, best first, shape (at most 5, n_dims)."""
+    """Return the points of the best scores, best first, shape (at most 5, n_dims)."""
     return data.U[data.best_first[:N_INCUMBENTS]]
 
 
 def first_new(history: History, points: np.ndarray) -> Params:
-    """Params of the first point whose candidate is new and allowed, else of the first."""
+    """Return parameters of the first point with a new and allowed candidate, else the first."""
     space = history.problem.space
     for u in points:
         params = space.from_unit(u)
@@ -93,14 +93,14 @@ def first_new(history: History, points: np.ndarray) -> Params:
 
 
 class Allowed:
-    """A criterion that is never greatest where a candidate is not allowed.
+    """A criterion with minus infinity at candidates that are not allowed.
 
     Parameters
     ----------
     criterion : callable
-        ``criterion(U) -> (m,)``; its gradient is left as it is.
+        ``criterion(U) -> (m,)``; its gradient is not changed.
     problem : Problem
-        The problem, for what is allowed.
+        Problem that allows or rejects candidates.
     """
 
     def __init__(self, criterion: Any, problem: Problem):
@@ -109,7 +109,7 @@ class Allowed:
         self.with_gradient = getattr(criterion, "with_gradient", None)
 
     def __call__(self, U: np.ndarray) -> np.ndarray:
-        """Return the criterion's values, minus infinity where nothing is allowed."""
+        """Return the criterion's values, minus infinity for candidates that are not allowed."""
         return np.where(allowed(self._problem, U), self._criterion(U), -np.inf)
 
 
@@ -129,7 +129,7 @@ def maximiser(
     n_iterations: int = 20,
     n_refined: int = 5,
 ) -> Params:
-    """Params of the new candidate at which the criterion is greatest, as far as it is found."""
+    """Return the new candidate that maximises the criterion, as far as the search finds it."""
     space = history.problem.space
     points = all_points(history)
     if points is not None:

@@ -3,7 +3,7 @@
 ==========  ======================================================================
 l, g        densities of the good and of the other candidates on the unit cube
 gamma       share of good ones
-n           count of results
+n           number of results
 ==========  ======================================================================
 """
 
@@ -30,39 +30,40 @@ SCALE = 0.2
 
 @dataclass(frozen=True)
 class TPESampler(LearningSampler):
-    """Propose what is likely among good candidates and unlikely among the others.
+    """Propose candidates likely among the good ones and unlikely among the others.
 
     Parameters
     ----------
     gamma : float, default=0.1
-        Share of the results that count as good, of which there are 25 at most.
+        Share of the results that count as good, at most 25 of them.
     multivariate : bool, default=True
-        Whether the densities see how parameters depend on each other. False: one density for
-        each parameter, as in [1]_.
+        Whether the densities model dependencies between parameters. False: one density for each
+        parameter, as in [1]_.
     n_initial : int or None, default=None
-        Count of quasi-random candidates before the first model. None: between 4 and 10.
+        Number of quasi-random candidates before the first model. None: between 4 and 10.
     transfer : {"rung", "none", "all", "survivors", "same"}, default="rung"
-        Which results of a search with several resources it learns from: those at the largest
-        resource that has enough of them, as BOHB [2]_, if it is a fortieth of the largest at
-        least; or those of the own bracket, and of earlier ones none, all, the survivors, or
-        those that were stopped at the same resource (NONE, ALL, SURV and SAME in [4]_).
+        Results of a search with several resources to learn from: results at the largest resource
+        with enough of them, as in BOHB [2]_, at least a fortieth of the largest; or results of the
+        current bracket, and none, all, the survivors of earlier ones, or the candidates stopped
+        there at the same resource (NONE, ALL, SURV and SAME in [4]_).
 
     Notes
     -----
-    A Gaussian process models p(y | x), the score of given params. This sampler models p(x | y):
-    the density l of the params whose score is among the best, p(x | y >= y*), and the density g
-    of the others, with p(y >= y*) = gamma. By Bayes' rule p(y >= y* | x) = gamma l / (gamma l +
-    (1 - gamma) g), and the expected improvement over y* is proportional to it, as l is one
-    density for all scores above y*. Both grow with l / g [1]_, and so of 24 draws from l the
-    one with the greatest l / g is taken. Failed candidates and those that
-    break a bound belong to g, and so do running ones; what is compared is l / g times the
-    probability that a candidate does not fail and keeps its bounds, from the densities of those
-    that did and of the others.
+    A Gaussian process models p(y | x), the score of given parameters. This sampler models p(x |
+    y): the density l of parameters with a score among the best, p(x | y >= y*), and the density g
+    of the others, with p(y >= y*) = gamma. By Bayes' rule p(y >= y* | x) = gamma l / (gamma l + (1
+    - gamma) g), and the expected improvement over y* is proportional to it, as l is one density
+    for all scores above y*. Both increase with l / g [1]_, so the sampler takes the draw with the
+    greatest l / g of 24 draws from l. Failed candidates, candidates that violate a bound and
+    running ones belong to g. The ratio l / g is multiplied by the probability that a candidate
+    does not fail and satisfies its bounds, from the densities of candidates that did and of the
+    others.
 
-    Of more than 300 results and failures the densities have the 25 best ones and a sample of 300,
-    drawn with probabilities that grow with their place in the order of telling [5]_, as do the
-    weights of all others in g. So the time of a proposal does not grow. Several objectives, races
-    over folds and other values of `transfer` than "rung" take all results, and a time that grows.
+    With more than 300 results and failures the densities use the 25 best and a sample of 300,
+    drawn with probabilities that increase with their position in the order of arrival [5]_, like
+    the weights of all others in g. The time of a proposal therefore does not grow. With several
+    objectives, races over folds and values of `transfer` other than "rung", all results are used,
+    and the time grows.
 
     References
     ----------
@@ -112,10 +113,10 @@ class TPESampler(LearningSampler):
         rng: np.random.Generator,
         feasibility: Probability | None = None,
     ) -> Params:
-        """Params of the best draw from l that are new; success by densities or another model."""
+        """Return the best draws from l that are new; success by densities or another model."""
         space = history.problem.space
         good, other = self._split(data)
-        # A sample has more later results already.
+        # A sample already contains more of the later results.
         weigh = _recency_weights if data.n_all == len(data.y) else np.ones
         if self.multivariate:
             points, value = _draw(space, slice(None), good, other, weigh, space.n_dims, rng)
@@ -130,9 +131,9 @@ class TPESampler(LearningSampler):
         return first_new(history, points[np.argsort(-value, kind="stable")])
 
     def _split(self, data: Observations) -> tuple[np.ndarray, np.ndarray]:
-        """Points of good and of other candidates, the others in the order of telling.
+        """Return points of good and of other candidates, the others in the order of arrival.
 
-        Running candidates are the last of the others.
+        Running candidates come last among the others.
         """
         is_good = np.zeros(len(data.y), bool)
         n_good = min(math.ceil(self.gamma * data.n_all), MAX_GOOD)
@@ -147,9 +148,9 @@ class TPESampler(LearningSampler):
 def _log_probability_of_success(
     space: Space, data: Observations, points: np.ndarray
 ) -> np.ndarray:
-    """Logarithm of the probability that a candidate does not fail and keeps its bounds.
+    """Return the log probability that a candidate does not fail and satisfies its bounds.
 
-    By Bayes' rule, from the densities of those that did and of the others.
+    By Bayes' rule, from the densities of successful candidates and of the others.
     """
     feasible = data.feasible
     bad = np.vstack([data.failed, data.U[~feasible]])
@@ -165,8 +166,8 @@ def _log_probability_of_success(
 
 
 def _bandwidths(U: np.ndarray, n_dims: int) -> np.ndarray:
-    """Widths of the kernels of a density of these points, one for each coordinate of U."""
-    floor = 1 / min(100, len(U) + 1)  # falls with n: "magic clipping" of [3]_
+    """Return the widths of the kernels of a density of these points, by coordinate of U."""
+    floor = 1 / min(100, len(U) + 1)  # decreases with n: "magic clipping" of [3]_
     h = max(SCALE * max(1, len(U)) ** (-1 / (n_dims + 4)), floor)
     return np.full(U.shape[1], h)
 
@@ -180,7 +181,7 @@ def _draw(
     n_dims: int,
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draws from l in some columns of the cube, and log l - log g at them."""
+    """Return draws from l in some columns of the cube, and log l - log g at them."""
     n_choices = np.where(space.categorical, [d.size for d in space.dimensions], 0.0)[columns]
 
     def density(U: np.ndarray, weights: np.ndarray) -> Parzen:
@@ -190,7 +191,7 @@ def _draw(
     g = density(other[:, columns], weigh(len(other)))
     points = np.full((N_DRAWS, space.n_dims), 0.5)
     points[:, columns] = l.sample(N_DRAWS, rng)
-    if n_dims > 1:  # a coordinate alone does not say whether it is active
+    if n_dims > 1:  # a single coordinate does not determine whether it is active
         points = space.canonical(points)
     lower, upper = (ends[:, columns] for ends in space.cells(points))
     return points, l.log_density(lower, upper) - g.log_density(lower, upper)
@@ -203,7 +204,7 @@ def _draw_by_coordinate(
     weigh: Callable[[int], np.ndarray],
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draws for each coordinate alone, best first: row k has the k-th best of each coordinate."""
+    """Return draws by coordinate, best first: row k has the k-th best of each coordinate."""
     points = np.empty((N_DRAWS, space.n_dims))
     for j in range(space.n_dims):
         known_good, known_other = (U[~np.isnan(U[:, j])] for U in (good, other))
@@ -213,7 +214,7 @@ def _draw_by_coordinate(
 
 
 def _recency_weights(n: int) -> np.ndarray:
-    """Weights of results in the order of telling: 1 for the last 25, less for earlier ones."""
+    """Return weights of results in the order of arrival: 1 for the last 25, less for others."""
     weights = np.ones(n)
     if n > N_RECENT:
         weights[: n - N_RECENT] = np.linspace(1 / n, 1, n - N_RECENT)

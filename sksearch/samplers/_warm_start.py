@@ -1,8 +1,8 @@
-"""What earlier searches of other tasks found, as a start for any sampler.
+"""Results of earlier searches for other tasks, as a start for any sampler.
 
 ==========  ======================================================================
-T           count of earlier tasks
-n           count of scores of the search itself
+T           number of earlier tasks
+n           number of scores of the search itself
 m_t(u)      normal score that task t would give to a candidate at u
 w_t, w_0    weights of the tasks, and of the search's own results; their sum is 1
 ==========  ======================================================================
@@ -26,16 +26,16 @@ from sksearch.samplers._observations import Observations, ResultIndex, observe
 from sksearch.samplers._surrogate import best_points, first_new
 from sksearch.space import Space
 
-N_WINNERS = 2  # best candidates of earlier tasks that are tried before anything else
-LEVEL = 1e-3  # weight of a task's mean beside its gain: decides where none expects any
-MIN_GAIN = 0.01  # normal scores: the sampler proposes, where later on the tasks promise less
-N_FIRST = 3  # scores from which on the tasks are weighted by them
+N_WINNERS = 2  # best candidates of earlier tasks to try first
+LEVEL = 1e-3  # weight of a task's mean, added to its gain: decides if no task expects a gain
+MIN_GAIN = 0.01  # normal scores: the sampler proposes if the tasks later expect less
+N_FIRST = 3  # number of scores from which the tasks are weighted by them
 MAX_POINTS = 150  # of an earlier task: half of them its best, the others spread over the ranks
-N_TOP = 20  # points of each earlier task that the first candidates are chosen from
-N_SAMPLES = 200  # draws from each model that the weights are counted on
+N_TOP = 20  # points of each earlier task among which the first candidates are chosen
+N_SAMPLES = 200  # draws from each model to estimate the weights
 N_CANDIDATES = 1_000
-FADES_FROM = 4  # scores from which on the share of proposals by earlier tasks falls as 1 / n
-MAX_GAIN = 10.0  # below any normal score
+FADES_FROM = 4  # number of scores from which the share of the earlier tasks decreases as 1 / n
+MAX_GAIN = 10.0  # larger than any difference of normal scores
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,11 @@ class EarlierTask:
     Parameters
     ----------
     params : sequence of dict
-        Candidates; those that the space of the new search does not have are left out.
+        Candidates; those outside the space of the new search are ignored.
     scores : sequence of float
-        Their scores, greater is better. Only their order counts. NaN is left out.
+        Their scores, greater is better. Only their order matters. NaN is ignored.
     same_task : bool, default=False
-        Whether they are of the same task. Then a search takes them for results of its own.
+        Whether they belong to the same task. A search then treats them as its own results.
 
     See Also
     --------
@@ -80,10 +80,10 @@ class EarlierTask:
             )
 
     def __hash__(self) -> int:
-        return hash((self.scores, self.same_task))  # dicts have none
+        return hash((self.scores, self.same_task))  # dicts have no hash
 
     def points(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
-        """Return points of the candidates that the space has, and their scores."""
+        """Return points of the candidates in the space, and their scores."""
         known = [
             (space.to_unit(inside), float(score))
             for params, score in zip(self.params, self.scores, strict=True)
@@ -94,39 +94,39 @@ class EarlierTask:
 
 
 def part_of(params: Mapping[str, Any], space: Space) -> Params | None:
-    """Return those params that the space names; None if they are no candidate of it."""
+    """Return the parameters named by the space; None if they are not a candidate of it."""
     inside = {name: value for name, value in params.items() if name in space.names}
     return inside if space.contains(inside) else None
 
 
 @dataclass(frozen=True)
 class WarmStart(Sampler):
-    """Begin where earlier searches of other tasks were good, and go on with any sampler.
+    """Start from good candidates of earlier searches for other tasks; continue with any sampler.
 
     Parameters
     ----------
     sampler : Sampler
-        Proposes the more, the less the earlier tasks say of this one.
+        Fallback sampler; its share grows as earlier tasks prove uninformative.
     earlier : sequence of EarlierTask
         Results of earlier searches, on other data or for another estimator.
 
     Notes
     -----
-    Scores of each task become normal scores, by their ranks alone [3]_, and a Gaussian process
-    learns them. The best candidates of two tasks are tried first: those with the greatest
-    expected gain over all tasks. A later proposal is the candidate with the greatest transfer
-    acquisition function [2]_: a weighted mean, over the tasks, of how much better it is expected
-    to be than the best one that was tried, and of the expected improvement by a process of the
-    search's own results. Where no task expects an improvement, their expected scores decide
-    until there are four results, and a `sampler` that learns proposes afterwards.
+    Scores of each task are converted to normal scores by their ranks [3]_, and modelled by a
+    Gaussian process. The best candidates of two tasks are tried first: the ones with the greatest
+    expected gain over all tasks. Each later proposal maximises the transfer acquisition function
+    [2]_: a weighted mean of the expected gain over the best candidate tried, for each task, and of
+    the expected improvement under a process of the search's own results. If no task expects an
+    improvement, their expected scores decide until there are four results, and a `sampler` that
+    learns proposes afterwards.
 
-    The weights are those of the ranking-weighted ensemble of [1]_: how often a draw from a task's
-    process orders the results of the search best, among those of all tasks and of the search's
-    own process, which predicts each result from the others. A task that orders them worse than
-    that process mostly does has no weight. Before the third result all tasks weigh the same. The
-    own results' weight is the probability that `sampler` proposes instead; from the fourth result
-    on the share of the tasks also falls as 1 / n. So the earlier tasks are forgotten where they
-    mislead, and where the search knows better.
+    The weights are those of the ranking-weighted ensemble of [1]_: the frequency with which a draw
+    from a task's process orders the results of the search best, among draws of all tasks and of
+    the search's own process, which predicts each result from the others. A task that usually
+    orders them worse than that process has no weight. Before the third result all tasks have equal
+    weights. The weight of the search's own results is the probability that `sampler` proposes
+    instead; from the fourth result on the share of the tasks also decreases as 1 / n. Earlier
+    tasks are therefore forgotten if they mislead, or once the search has learned more.
 
     References
     ----------
@@ -170,11 +170,11 @@ class WarmStart(Sampler):
 
     @property
     def reads(self) -> Reads:
-        """The scores, and the prior if the sampler does."""
+        """Scores, and the prior if the sampler uses it."""
         return Reads(results=True, prior=self.sampler.reads.prior)
 
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
-        """Propose what the earlier tasks say, or what the sampler does."""
+        """Propose the candidate of the earlier tasks, or of the sampler."""
         with one_blas_thread():
             tasks = self._tasks(history)
             if tasks and history.problem.space.n_dims:
@@ -183,7 +183,7 @@ class WarmStart(Sampler):
                     return winner
                 data = observe(history, start, transfer if transfer != "joint" else "rung")
                 drawn = rng.random() * max(1.0, len(data.y) / FADES_FROM)
-                if drawn < 1:  # the most that the tasks can weigh: mostly no weights are needed
+                if drawn < 1:  # upper bound of the tasks' weight: usually no weights are needed
                     weights, own = np.r_[np.full(len(tasks), 1 / len(tasks)), 0.0], None
                     if len(data.y) >= N_FIRST:
                         y = robust_power_transform(data.y)
@@ -196,11 +196,11 @@ class WarmStart(Sampler):
         return self.sampler.ask(history, start, rng)
 
     def predict(self, history: History, start: Start, params: Params) -> Prediction | None:
-        """Say what the sampler's model expects, whoever has proposed the candidate."""
+        """Return the prediction of the sampler's model, for any candidate."""
         return self.sampler.predict(history, start, params)
 
     def _tasks(self, history: History) -> "list[_PriorTask]":
-        """Models of the earlier tasks that have enough results in this space."""
+        """Return models of the earlier tasks with enough results in this space."""
         key = "earlier tasks", self
         if key not in history.cache:
             space = history.problem.space
@@ -213,9 +213,9 @@ class WarmStart(Sampler):
         return history.cache[key]
 
     def _winner(self, history: History, tasks: "list[_PriorTask]") -> Params | None:
-        """The next of the tasks' best candidates, the one with the greatest gain over all tasks.
+        """Return the next of the tasks' best candidates, by the greatest gain over all tasks.
 
-        None if two have been proposed, or all of them are known.
+        None if two were proposed, or all of them are known.
         """
         if len(history.trials) >= N_WINNERS + len(history.problem.initial_params):
             return None
@@ -237,7 +237,7 @@ class WarmStart(Sampler):
         weights: np.ndarray,
         rng: np.random.Generator,
     ) -> Params | None:
-        """The candidate whose improvement is greatest, a weighted mean over all models.
+        """Return the candidate with the greatest improvement, a weighted mean over all models.
 
         None if the sampler has enough scores to learn from, and the earlier tasks expect no
         improvement.
@@ -252,7 +252,7 @@ class WarmStart(Sampler):
         for task, weight in zip(tasks, weights[:-1], strict=True):
             if weight:
                 gain += weight * (task.gain(tried, points) + LEVEL * task.mean(points))
-        learns = self.sampler.reads.results  # any other sampler knows less than the tasks do
+        learns = self.sampler.reads.results  # other samplers cannot use the results
         if learns and len(data.y) > FADES_FROM and gain.max() < MIN_GAIN:
             return None
         if own is not None and weights[-1]:
@@ -281,11 +281,11 @@ class _PriorTask:
         self.top = self.U[order[:N_TOP]]
 
     def mean(self, U: np.ndarray) -> np.ndarray:
-        """Expected normal scores."""
+        """Return expected normal scores."""
         return self.gp.predict(U)[0]
 
     def gain(self, tried: np.ndarray, U: np.ndarray) -> np.ndarray:
-        """By how much points are expected to be better than the best one that was tried."""
+        """Return the expected gain of points over the best candidate tried."""
         best = self.mean(tried).max() if len(tried) else -MAX_GAIN
         return np.maximum(0.0, self.mean(U) - best)
 
@@ -293,7 +293,7 @@ class _PriorTask:
 def _expected_improvement(
     gp: GaussianProcess, pending: np.ndarray, points: np.ndarray
 ) -> np.ndarray:
-    """Of the search's own standardised scores."""
+    """Return the expected improvement of the search's own standardised scores."""
     if len(pending):
         gp = gp.condition_on(pending, noise=-0.99 * gp.noise)
     mean, sd = gp.predict(points)
@@ -301,13 +301,13 @@ def _expected_improvement(
 
 
 def _learnt(space, U, y):
-    """A process with the most probable hyperparameters."""
+    """Return a process with the most probable hyperparameters."""
     kernel = MixedKernel(space.categorical)
     return GaussianProcess(kernel, learn_theta(kernel, U, y)).fit(U, y)
 
 
 def _weights(tasks: list[_PriorTask], gp: GaussianProcess, rng: np.random.Generator) -> np.ndarray:
-    """Weights of the tasks and, last, of the search's own process, shape (T + 1,)."""
+    """Return weights of the tasks and, last, of the search's own process, shape (T + 1,)."""
     y = gp.y
     mean, sd = gp.leave_one_out()
     own = mean[:, np.newaxis] + sd[:, np.newaxis] * rng.standard_normal((len(y), N_SAMPLES))
@@ -321,7 +321,7 @@ def _weights(tasks: list[_PriorTask], gp: GaussianProcess, rng: np.random.Genera
 
 
 def _misordered(y: np.ndarray, draws: np.ndarray) -> np.ndarray:
-    """Share of the pairs of values that each draw (n, N_SAMPLES) orders otherwise."""
+    """Return the share of pairs of values in a different order in each draw (n, N_SAMPLES)."""
     worse = y[:, np.newaxis] < y
     wrong = draws[:, np.newaxis] >= draws  # (n, n, N_SAMPLES)
     return (worse[..., np.newaxis] & wrong).sum(axis=(0, 1)) / max(1, worse.sum())

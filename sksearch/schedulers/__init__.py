@@ -1,4 +1,4 @@
-"""How to spend: start a new candidate, or bring an old one further."""
+"""Schedulers: each decides whether to start a new candidate or to continue an earlier one."""
 
 from sksearch._utils._on_demand import on_demand
 

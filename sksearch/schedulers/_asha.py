@@ -10,30 +10,30 @@ from sksearch.schedulers._successive_halving import SuccessiveHalving
 
 @dataclass(frozen=True)
 class ASHA(Halving, AsynchronousScheduler):
-    """Asynchronous successive halving: promote each candidate that is among the best so far.
+    """Asynchronous successive halving: promote each candidate among the best of its rung so far.
 
-    A free worker promotes, from the highest rung down, a candidate that is among the best
-    ``1 / factor`` of its rung and was not promoted yet. If there is none, it starts a new one.
+    A free worker promotes, from the highest rung down, a candidate among the best ``1 / factor``
+    of its rung not promoted yet. Otherwise it starts a new one.
 
     Parameters
     ----------
     n_candidates : int or None, default=None
-        Count of candidates at the lowest rung. None: ``factor ** (n_rungs - 1)``.
+        Number of candidates at the lowest rung. None: ``factor ** (n_rungs - 1)``.
     factor : float, default=3
         One candidate in `factor` is promoted, and rungs are `factor` times apart (eta in [1]_).
     variant : {"promotion", "stopping"}, default="promotion"
-        "stopping" decides once, when a candidate has reached a rung: it goes on at once if it is
-        among the best ``1 / factor`` of the rung so far, and never otherwise. So no fitted state
-        has to be kept for later.
+        "stopping" decides once, when a candidate has reached a rung: it continues immediately if
+        it is among the best ``1 / factor`` of the rung so far, and never otherwise. No fitted
+        state has to be kept for later.
 
     Notes
     -----
-    Which candidates are promoted depends on the order in which results come in, and so on the
-    count and the speed of workers. With one worker, or on a `sksearch.executors.VirtualClock`,
-    runs repeat exactly.
+    The promoted candidates depend on the order of the results, and therefore on the number and
+    speed of workers. With one worker, or on a `sksearch.executors.VirtualClock`, runs repeat
+    exactly.
 
-    When all candidates were started and nothing runs, a rung may be too small for a promotion.
-    Then its best candidate is promoted, so that one candidate reaches `max_resources`.
+    After all candidates were started and finished, a rung may be too small for a promotion. Its
+    best candidate is then promoted, so that one candidate reaches `max_resources`.
 
     References
     ----------

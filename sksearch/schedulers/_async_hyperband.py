@@ -10,17 +10,16 @@ from sksearch.schedulers._hyperband import Hyperband
 
 @dataclass(frozen=True)
 class AsyncHyperband(Halving, AsynchronousScheduler):
-    """Hyperband whose brackets run at the same time, each by asynchronous successive halving.
+    """Hyperband with all brackets at the same time, each by asynchronous successive halving.
 
-    A new candidate goes to the bracket in which the smallest part of the planned candidates was
-    started.
+    A new candidate goes to the bracket with the smallest share of its planned candidates started.
 
     Parameters
     ----------
     factor : float, default=3
         One candidate in `factor` is promoted, and rungs are `factor` times apart.
     n_iterations : int, default=1
-        Each bracket has this many times the candidates of Hyperband's bracket.
+        Factor by which the number of candidates of Hyperband's brackets is multiplied.
     variant : {"promotion", "stopping"}, default="promotion"
         See `ASHA`.
 

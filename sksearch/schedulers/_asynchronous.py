@@ -22,15 +22,15 @@ from sksearch.history import History, best_first
 from sksearch.schedulers._brackets import BracketScheduler, check_factor, is_too_small, n_promoted
 
 VARIANTS = ("promotion", "stopping")
-Key = tuple[float, float]  # of a result: whether it breaks a bound, then how bad it is
+Key = tuple[float, float]  # of a result: whether it violates a bound, then its rank
 
 
 class AsynchronousScheduler(BracketScheduler):
-    """A scheduler whose brackets are a table, worked through without waiting.
+    """A scheduler with a table of brackets, processed without waiting.
 
-    Subclasses compute the table and have the fields `factor` and `variant`. The plan is the least
-    that is done: a candidate that was promoted early may fall behind later, and then more than
-    one in `factor` are promoted.
+    Subclasses compute the table and have the fields `factor` and `variant`. The plan is a lower
+    bound: a candidate promoted early may fall behind later, and then more than one in `factor` are
+    promoted.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class AsynchronousScheduler(BracketScheduler):
             raise ValueError(f"variant={self.variant!r} must be one of {', '.join(VARIANTS)}.")
 
     def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:
-        """Promote, from the highest rung down; else start a candidate; else wait."""
+        """Promote, from the highest rung down; otherwise start a candidate; otherwise wait."""
         plan, rungs = self._plan(history), RungResults.of(history, self)
         resume = (
             self._continuation(rungs) if self.variant == "stopping" else self._promotion(rungs)
@@ -72,7 +72,7 @@ class AsynchronousScheduler(BracketScheduler):
         return None if history.n_running else self._last_promotion(history, rungs)
 
     def retired(self, history: History, job: Job) -> list[int]:
-        """Return the trial that reached the top, failed, or cannot be promoted any more."""
+        """Return the trial if it reached the top, failed, or can no longer be promoted."""
         ladder = [rung.resource for rung in self._plan(history).brackets[job.bracket]]
         if job.resource == ladder[-1] or math.isnan(
             history.trials[job.trial_id].results[job.resource].score
@@ -82,7 +82,7 @@ class AsynchronousScheduler(BracketScheduler):
         if self.variant == "stopping":
             return [] if job.trial_id in rungs.going_on else [job.trial_id]
         if history.problem.objectives:
-            return []  # a trial that is behind now may be ahead later
+            return []  # a trial behind the others may still get ahead
         # A trial behind the last place in the top cannot be promoted, whatever the others score.
         n_most = self._plan(history).brackets[job.bracket][0].n_candidates
         last = n_promoted(n_most, self.factor)
@@ -91,7 +91,7 @@ class AsynchronousScheduler(BracketScheduler):
         if place >= last:
             out = job.trial_id
         elif len(entries) > last:
-            out = entries[last][1]  # had that place until now
+            out = entries[last][1]  # lost its place to the new one
         else:
             return []
         gone = history.trials[out].resource > job.resource
@@ -100,7 +100,7 @@ class AsynchronousScheduler(BracketScheduler):
     # ---- decisions
 
     def _promotion(self, rungs: "RungResults") -> Resume | None:
-        """Promote the best trial in the top of a rung that was not promoted yet."""
+        """Promote the best trial in the top of a rung not promoted yet."""
         for lower, upper, bracket in rungs.steps:
             if upper > rungs.goals[bracket]:
                 continue
@@ -111,9 +111,9 @@ class AsynchronousScheduler(BracketScheduler):
         return None
 
     def _last_promotion(self, history: History, rungs: "RungResults") -> Resume | None:
-        """At the end: promote the best trial of a rung that is too small to have a top.
+        """At the end, promote the best trial of a rung too small for a promotion.
 
-        Or any one of a rung in which all have failed, if the resource is what they may lack.
+        If all trials of a rung have failed, promote any of them if a larger resource may help.
         """
         too_small = is_too_small(history)
         for lower, upper, bracket in rungs.steps:
@@ -126,29 +126,29 @@ class AsynchronousScheduler(BracketScheduler):
         return None
 
     def _first_goal(self, ladder: list[int]) -> int:
-        """The resource that candidates are promoted to at first."""
+        """Return the first resource that candidates are promoted to."""
         return ladder[-1]
 
     def _next_goal(
         self, history: History, rungs: "RungResults", bracket: int, trial_id: int
     ) -> int:
-        """The resource that candidates are promoted to after the result of a trial at the goal."""
+        """Return the resource that candidates are promoted to after a result at the goal."""
         return rungs.goals[bracket]
 
     def _continuation(self, rungs: "RungResults") -> Resume | None:
-        """The stopping variant: resume the first trial, in the order of telling, that goes on."""
+        """Stopping variant: resume the first trial, in the order of arrival, that continues."""
         return next((Resume(i, resource) for i, resource in rungs.going_on.items()), None)
 
     def _goes_on(
         self, history: History, rungs: "RungResults", bracket: int, trial_id: int, resource: int
     ) -> bool:
-        """The stopping variant: whether a trial goes on after its result at `resource`."""
+        """Stopping variant: return whether a trial continues after its result at `resource`."""
         entries = rungs.entries[bracket, resource]
         n_top = math.ceil(rungs.n_told[bracket, resource] / Fraction(self.factor))
         return bisect.bisect_left(entries, rungs.entry(history, trial_id, resource)) < n_top
 
     def _emptiest(self, plan: Plan, rungs: "RungResults") -> int | None:
-        """The bracket with the smallest share of its candidates started, None if all are full."""
+        """Return the bracket with the smallest share of starts, None if all are full."""
         shares = {
             b: Fraction(len(rungs.asked[b, bracket[0].resource]), bracket[0].n_candidates)
             for b, bracket in enumerate(plan.brackets)
@@ -158,7 +158,7 @@ class AsynchronousScheduler(BracketScheduler):
 
 
 def _steps(plan: Plan) -> list[tuple[int, int, int]]:
-    """Pairs of neighbouring rungs and their bracket, the highest first."""
+    """Return pairs of neighbouring rungs and their bracket, the highest first."""
     steps = [
         (lower.resource, upper.resource, bracket)
         for bracket, rungs in enumerate(plan.brackets)
@@ -176,7 +176,7 @@ class RungResults:
         self.goals = [scheduler._first_goal(ladder) for ladder in self.ladders]
         self.at_goal: dict[tuple[int, int], Any] = {}  # (bracket, goal): the scheduler's notes
         self.n_read = 0
-        # All that follow by (bracket, resource); entries are (key, trial id), best first.
+        # All of the following by (bracket, resource); entries are (key, trial id), best first.
         self.entries: defaultdict[tuple[int, int], list[tuple[Key, int]]] = defaultdict(list)
         self.left: defaultdict[tuple[int, int], list[tuple[Key, int]]] = defaultdict(list)
         self.places: dict[tuple[int, int], int] = {}  # by (trial id, resource): of several values
@@ -201,7 +201,7 @@ class RungResults:
         return rungs
 
     def entry(self, history: History, trial_id: int, resource: int) -> tuple[Key, int]:
-        """Return the sort key of a trial at a rung; ties by trial id."""
+        """Return the sort key of a trial at a rung; ties are broken by trial id."""
         if history.problem.objectives:
             return (0.0, float(self.places[trial_id, resource])), trial_id
         result = history.trials[trial_id].results[resource]
@@ -213,12 +213,12 @@ class RungResults:
         self.asked[bracket, resource].add(trial_id)
         self.going_on.pop(trial_id, None)
         below = max((r for r in history.trials[trial_id].results if r < resource), default=None)
-        if below is not None and self.entries[bracket, below]:  # else all of the rung have failed
+        if below is not None and self.entries[bracket, below]:  # otherwise all have failed
             left = self.left[bracket, below]
             left.pop(bisect.bisect_left(left, self.entry(history, trial_id, below)))
 
     def _tell(self, history: History, bracket: int, trial_id: int, resource: int) -> None:
-        """Read the result of a trial: add it to its rung and see whether the trial goes on."""
+        """Read a result: add it to its rung, and decide whether the trial continues."""
         self.n_told[bracket, resource] += 1
         if math.isnan(history.trials[trial_id].results[resource].score):
             return
@@ -235,7 +235,7 @@ class RungResults:
             self.goals[bracket] = self._scheduler._next_goal(history, self, bracket, trial_id)
 
     def _sort_again(self, history: History, bracket: int, new: int, resource: int) -> None:
-        """Place all trials of a rung: with several objectives a new one moves the others."""
+        """Sort a rung: with several objectives a new trial changes the others' ranks."""
         key = bracket, resource
         ids = sorted([new, *(i for _, i in self.entries[key])])
         results = [history.trials[i].results[resource] for i in ids]

@@ -1,4 +1,4 @@
-"""A check of early stopping: some of the candidates that were stopped are trained to the end."""
+"""Audit of early stopping: some stopped candidates are trained to the end."""
 
 import itertools
 import math
@@ -12,30 +12,30 @@ from sksearch.base import Job, Plan, Reads, Resume, Rung, Scheduler, Start
 from sksearch.history import History, Problem
 from sksearch.schedulers._brackets import BracketScheduler
 
-STREAM = 11  # tells its generator from others of the same seed
+STREAM = 11  # distinguishes its generator from others with the same seed
 
 
 @dataclass(frozen=True)
 class Audited(Scheduler):
-    """Another scheduler; when it has ended, a share of those that it stopped is trained on.
+    """Another scheduler, followed by further training of a share of its stopped candidates.
 
-    The audited are drawn, at the end of each rung, from those that are not promoted and have not
-    failed. When nothing else is left to do, they are brought to the last rung of their
-    bracket. So neither the proposals nor the promotions differ from those without an audit.
+    The audited candidates are drawn, at the end of each rung, among those neither promoted nor
+    failed. After everything else they are trained up to the last rung of their bracket. Proposals
+    and promotions are therefore the same as without an audit.
 
     Parameters
     ----------
     scheduler : BracketScheduler
-        A scheduler whose rungs are known beforehand, such as `Hyperband`.
+        A scheduler with rungs known in advance, such as `Hyperband`.
     share : float, default=0.05
-        Share of the stopped candidates, above 0 and at most 1. The counts of all rungs are
-        rounded so that their sum is right, and one candidate at least is audited.
+        Share of the stopped candidates, above 0 and at most 1. The numbers for all rungs are
+        rounded so that their sum is correct, and at least one candidate is audited.
 
     Notes
     -----
-    A fitted state is kept until its audit, so that only the units above the rung are paid.
-    Results are equal when a search was interrupted and goes on. A time limit ends the audit
-    first, since it comes last.
+    A fitted state is kept until its audit, so that only the units above the rung are paid for.
+    Results are the same if a search is interrupted and resumed. A time limit cuts off the audit
+    first, because it comes last.
 
     Examples
     --------
@@ -66,16 +66,16 @@ class Audited(Scheduler):
 
     @property
     def reads(self) -> Reads:
-        """What the other scheduler reads."""
+        """Inputs of the other scheduler."""
         return self.scheduler.reads
 
     def adapt(self, problem: Problem) -> tuple[Scheduler, int]:
-        """Adapt the other scheduler; where that stops nobody nobody is audited."""
+        """Adapt the other scheduler; return it without an audit if it never stops candidates."""
         scheduler, low = self.scheduler.adapt(problem)
         return replace(self, scheduler=scheduler), low
 
     def plan(self, problem: Problem) -> Plan:
-        """Compute brackets whose last rungs have the audited candidates, too."""
+        """Compute brackets with the audited candidates included in the last rungs."""
         brackets = self.scheduler.plan(problem).brackets
         stopped = [
             [low.n_candidates - up.n_candidates for low, up in itertools.pairwise(rungs)]
@@ -91,14 +91,14 @@ class Audited(Scheduler):
         return Plan(tuple(planned), tuple(audits))
 
     def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:
-        """Decide as the other scheduler; when that has ended, audit."""
+        """Decide like the other scheduler; after its end, audit."""
         decision = self.scheduler.next(history, rng)
         if decision is not None:
             return decision
         chosen = self.audited(history)
         under_way = (trial for trial in history.trials if trial.running is not None)
         if any(trial.running != chosen.get(trial.id) for trial in under_way):
-            return None  # what they bring may be promoted
+            return None  # their results may lead to promotions
         for trial_id, resource in chosen.items():
             trial = history.trials[trial_id]
             if trial.running is None and resource not in trial.results:
@@ -106,7 +106,7 @@ class Audited(Scheduler):
         return None
 
     def retired(self, history: History, job: Job) -> Iterable[int]:
-        """Return trials that the other scheduler has no use for, and that are not audited."""
+        """Return trials that the other scheduler no longer needs, except audited ones."""
         waiting = self._of_bracket(history, job.bracket)
         return sorted(
             i
@@ -115,12 +115,12 @@ class Audited(Scheduler):
         )
 
     def audited(self, history: History) -> dict[int, int]:
-        """Return the resource that each audited trial is brought to, as far as rungs are complete.
+        """Return the resource that each audited trial is trained to, for complete rungs.
 
         Parameters
         ----------
         history : History
-            Everything that is known.
+            Everything known so far.
 
         Returns
         -------
@@ -134,7 +134,7 @@ class Audited(Scheduler):
         return found
 
     def _of_bracket(self, history: History, bracket: int) -> dict[int, int]:
-        """The audited trials of one bracket, with its last resource."""
+        """Return the audited trials of one bracket, with its last resource."""
         rungs = self.scheduler._plan(history).brackets[bracket]
         found: dict[int, int] = {}
         for i, (lower, upper) in enumerate(itertools.pairwise(rungs)):
@@ -147,7 +147,7 @@ class Audited(Scheduler):
     def _drawn(
         self, history: History, bracket: int, i: int, lower: Rung, upper: Rung
     ) -> list[int] | None:
-        """Audited trials of those that were stopped at the i-th rung; None while it goes on."""
+        """Return audited trials among those stopped at the i-th rung; None while it is running."""
         if (key := ("audited", bracket, i)) in history.cache:
             return history.cache[key]
         promoted = self.scheduler._promoted(history, bracket, lower, upper)
@@ -167,7 +167,7 @@ class Audited(Scheduler):
 
 
 def _rounded(counts: list[int], share: float) -> list[int]:
-    """Whole shares of counts whose sum is the whole share of their sum, and one at least."""
+    """Return integer shares with the rounded share of the sum as their sum, at least one."""
     ends = [math.floor(share * n + 0.5) for n in itertools.accumulate(counts, initial=0)]
     shares = [end - start for start, end in itertools.pairwise(ends)]
     if counts and not any(shares):
