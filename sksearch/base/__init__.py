@@ -24,3 +24,7 @@ __all__ = [
     "State",
     "Told",
 ]
+
+# They are imported from here, and so named in signatures and in what is pickled.
+for _cls in (Job, Plan, Reads, Resource, Resume, Rung, Sampler, Scheduler, Start, State, Told):
+    _cls.__module__ = __name__

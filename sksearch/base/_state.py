@@ -46,6 +46,3 @@ class State:
     rows: Any = None
     y: Any = None
     generators: Any = None
-
-
-State.__module__ = "sksearch.base"  # public import path, also in stored states

@@ -59,7 +59,6 @@ class GPSampler(LearningSampler):
         such resources, with the resource as one more coordinate; the others: results of the
         current bracket, and none, all, the survivors (SURV in [6]_) of earlier brackets, or the
         candidates stopped there at the same resource.
-        [6]_), or those that were stopped at the same resource.
     n_restarts : int, default=0
         Number of random points, in addition to the mode of the prior, from which the
         hyperparameters are optimised.

@@ -239,8 +239,7 @@ def alpha_of_winner(search):
 
 
 def by_report(search, folder):
-    title, line = str(report(search)).splitlines()[1].split(maxsplit=1)
-    assert title == "Winner"
+    line = re.search(r"^\s*Winner\s(.*)", str(report(search)), flags=re.MULTILINE)[1]
     return float(re.search(r"alpha=([\d.e-]+)", line)[1])
 
 
