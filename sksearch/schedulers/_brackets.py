@@ -1,4 +1,4 @@
-"""Synchronous schedulers as tables: rungs in exact integers, brackets, promotion of whole rungs.
+"""Synchronous schedulers as tables: rungs as exact integers, brackets, whole-rung promotion.
 
 Notation (Li et al., JMLR 18, 2018, https://jmlr.org/papers/v18/16-558.html, is [1]_ below):
 
@@ -22,7 +22,7 @@ import numpy as np
 from sksearch.base import ENDLESS, Job, Plan, Reads, Resume, Rung, Scheduler, Start
 from sksearch.history import History, Problem, best_first
 
-MIN_FACTOR = 1.1  # below, rungs are nearly equal and there are far too many of them
+MIN_FACTOR = 1.1  # below it, rungs are nearly equal and far too many
 
 
 def check_factor(factor: float | Fraction) -> Fraction:
@@ -47,17 +47,17 @@ def ladder(
     """Return the resources of the rungs, lowest first and `max_resources` last.
 
     The k-th rung from the top is ``floor(max_resources / factor**k)``, as long as this is at least
-    `min_resources`. It is computed in fractions: in floating point ``log(243) / log(3)`` is
+    `min_resources`. It is computed with fractions: in floating point ``log(243) / log(3)`` is
     4.999..., and a rung would be lost.
 
     Parameters
     ----------
     min_resources, max_resources : int
-        Counts of resource units.
+        Numbers of resource units.
     factor : float
         Ratio of neighbouring rungs, at least 1.1.
     nearest : bool, default=False
-        Whether quotients are rounded to the nearest whole number, halves up, instead of down.
+        Whether to round quotients to the nearest integer, halves up, instead of down.
 
     Returns
     -------
@@ -83,21 +83,21 @@ def ladder(
 
 
 def n_promoted(n_candidates: int, factor: float | Fraction) -> int:
-    """Count of candidates that are promoted from a rung of `n_candidates`, at least one."""
+    """Return the number of candidates promoted from a rung of `n_candidates`, at least one."""
     return max(1, math.floor(n_candidates / Fraction(factor)))
 
 
 def n_for_one(resources: list[int], factor: float | Fraction) -> int:
-    """Count of candidates at the lowest of these rungs from which one reaches the last."""
+    """Return the number of candidates at the lowest rung such that one reaches the last."""
     return math.floor(Fraction(factor) ** (len(resources) - 1))
 
 
 def one_bracket(
     n_candidates: int | None, problem: Problem, resources: Iterable[int], is_most: bool = False
 ) -> Plan:
-    """Return the plan of one bracket in which all candidates come to the last rung.
+    """Return the plan of one bracket in which all candidates reach the last rung.
 
-    As many as the space has, if that is less; `ENDLESS` where neither says how many.
+    Limited to the size of the space; `ENDLESS` if neither limits the number.
     """
     n = problem.size if n_candidates is None else min(n_candidates, problem.size)
     n = int(n) if math.isfinite(n) else ENDLESS
@@ -108,7 +108,7 @@ def one_bracket(
 def rungs_of(
     n_candidates: int, resources: list[int], factor: float | Fraction
 ) -> tuple[Rung, ...]:
-    """Rungs of a bracket that begins with so many candidates."""
+    """Return the rungs of a bracket with this number of candidates at the start."""
     rungs = []
     for resource in resources:
         rungs.append(Rung(resource, n_candidates))
@@ -117,22 +117,21 @@ def rungs_of(
 
 
 def is_too_small(history: History) -> bool:
-    """Whether all have failed so far, and a larger resource may be what they lack.
+    """Return whether all have failed so far, and a larger resource may help.
 
-    A fit that goes on from a smaller resource fails as that did.
+    A fit continued from a smaller resource fails in the same way.
     """
     results = (result for trial in history.trials for result in trial.results.values())
     return not history.problem.continues and all(math.isnan(result.score) for result in results)
 
 
 class BracketScheduler(Scheduler):
-    """A scheduler whose brackets are a table; subclasses only compute the table.
+    """A scheduler with a table of brackets; subclasses only compute the table.
 
     When all results of a rung are known, the best ``floor(n_i / factor)`` candidates are promoted,
-    ties by trial id: by score, with several objectives by non-dominated sorting, and those that
-    break a bound last. Failed ones are promoted only while nothing has succeeded and each size is
-    a fit of its own, since more rows may be what they lack. Meanwhile idle workers get jobs of
-    later brackets.
+    ties by trial id: by score, with several objectives by non-dominated sorting, and violated
+    bounds last. Failed candidates are promoted only if no candidate has succeeded and each size is
+    a separate fit, since more rows may help. Meanwhile idle workers get jobs of later brackets.
 
     Examples
     --------
@@ -154,13 +153,13 @@ class BracketScheduler(Scheduler):
 
     @abstractmethod
     def bracket_table(self, problem: Problem) -> list[tuple[int, list[int]]]:
-        """Return the count of candidates and the resources of the rungs of each bracket."""
+        """Return the number of candidates and the resources of the rungs of each bracket."""
 
     def plan(self, problem: Problem) -> Plan:
-        """Compute all brackets; where a finite space runs out, later ones get fewer candidates."""
+        """Compute all brackets; in a finite space, later ones may get fewer candidates."""
         left = problem.size
         brackets = []
-        known: dict[tuple, tuple[Rung, ...]] = {}  # thousands of brackets may be alike
+        known: dict[tuple, tuple[Rung, ...]] = {}  # thousands of brackets may be equal
         for row in self.bracket_table(problem):
             n_candidates, resources = self._checked(row)
             n = int(min(n_candidates, left))
@@ -202,11 +201,11 @@ class BracketScheduler(Scheduler):
         return sorted(set(history.rung(job.bracket, job.resource)) - set(promoted))
 
     def _row(self, problem: Problem, n_candidates: int, resources: list[int]) -> tuple[Rung, ...]:
-        """Rungs of a bracket that begins with so many candidates."""
+        """Return the rungs of a bracket with this number of candidates at the start."""
         return rungs_of(n_candidates, resources, self.factor)
 
     def _checked(self, row: tuple[int, list[int]]) -> tuple[int, list[int]]:
-        """Return a row of the table; ValueError where it is none."""
+        """Return a row of the table; raise ValueError if it is invalid."""
         match row:
             case (Integral(), [*resources]) if all(isinstance(r, Integral) for r in resources):
                 return row
@@ -222,7 +221,7 @@ class BracketScheduler(Scheduler):
         return history.cache["plan"]
 
     def _n_finished(self, history: History, brackets: tuple[tuple[Rung, ...], ...]) -> int:
-        """Count of brackets, from the first on, without any job left to ask for."""
+        """Return the number of leading brackets without any job left to ask for."""
         n = history.cache.get("n_finished", 0)
         while n < len(brackets) and self._is_full(
             history, n, brackets[n][-1], len(history.rung(n, brackets[n][-1].resource))
@@ -234,7 +233,7 @@ class BracketScheduler(Scheduler):
     def _promoted(
         self, history: History, bracket: int, lower: Rung, upper: Rung
     ) -> list[int] | None:
-        """Ids of the trials promoted from rung `lower`, best first; None while it is not over."""
+        """Return ids of the trials promoted from rung `lower`, best first; None while it runs."""
         if (key := ("promoted", bracket, lower.resource)) in history.cache:
             return history.cache[key]
         ids = history.rung(bracket, lower.resource)
@@ -246,7 +245,7 @@ class BracketScheduler(Scheduler):
         return history.cache[key]
 
     def _chosen(self, history: History, ids: list[int], lower: Rung, upper: Rung) -> list[int]:
-        """Those that are promoted of all trials of rung `lower`, best first."""
+        """Return the promoted trials among all trials of rung `lower`, best first."""
         results = [history.trials[i].results[lower.resource] for i in ids]
         ranked = [ids[k] for k in best_first(results)]
         ranked = ranked or (ids if is_too_small(history) else [])
@@ -254,7 +253,7 @@ class BracketScheduler(Scheduler):
         return ranked[:n]
 
     def _is_full(self, history: History, bracket: int, rung: Rung, n_asked: int) -> bool:
-        """Whether no further trial will come to this rung."""
+        """Return whether this rung gets no further trials."""
         rungs = self._plan(history).brackets[bracket]
         i = rungs.index(rung)
         if i == 0:

@@ -1,4 +1,4 @@
-"""Params and how much of the resource they get, chosen together: Fabolas."""
+"""Fabolas: parameters and the amount of the resource chosen together."""
 
 import math
 from dataclasses import dataclass
@@ -14,54 +14,54 @@ from sksearch.schedulers._brackets import is_too_small, one_bracket
 from sksearch.schedulers._fabolas_choice import Choice, Known, may_go_on, sizes_of
 
 COSTS = ("seconds", "resource")
-SMALLEST = 64  # the smallest size is all over this, as in [1]_ of `Fabolas`
-N_SIZES = 4  # that the first candidates are evaluated at
+SMALLEST = 64  # the smallest size is the full size divided by this, as in [1]_ of `Fabolas`
+N_SIZES = 4  # for the first candidates
 N_INITIAL = 20
-N_LAST = 3  # candidates that get all of the resource at the end
-STREAM = 11  # tells its generator from those of samplers, which are asked with the one given
+N_LAST = 3  # candidates that get the full resource at the end
+STREAM = 11  # distinguishes its generator from the samplers', which receive the given one
 
 
 @dataclass(frozen=True)
 class Fabolas(Scheduler):
-    """Choose params and size by the improvement at full size that is expected per second.
+    """Choose parameters and size by the expected improvement at full size per second.
 
-    A Gaussian process models the score over params and size, another one the logarithm of the
-    seconds. What comes next is a new candidate or an old one at a larger size, whichever promises
-    the largest improvement of the predicted score with all of the resource over what it costs.
+    One Gaussian process models the score over parameters and size, another one the logarithm of
+    the seconds. The next step is a new candidate or an old one at a larger size, whichever has the
+    largest expected improvement of the predicted score at full size divided by its cost.
 
     Parameters
     ----------
     n_candidates : int or None, default=30
-        Count of candidates. None: until something else ends the search.
+        Number of candidates. None: until something else ends the search.
     n_initial : int, default=20
-        Count of candidates by the sampler, at most half of all, that are evaluated before there
-        is a model: all at the smallest size, and of each size the better half at the next one.
+        Number of candidates from the sampler, at most half of all, evaluated before the first
+        model: all at the smallest size, and the better half of each size at the next one.
     cost : {"seconds", "resource"}, default="seconds"
-        Divisor of an improvement: measured seconds, of which there is a model, or the
-        count of units of the resource, with which runs repeat exactly.
+        Divisor of an improvement: measured seconds, predicted by a model, or the number of units
+        of the resource, with exactly repeatable runs.
 
     Notes
     -----
-    Sizes are the full one and halves, quarters and so on of it. The first candidates are
-    evaluated at 1/64, 1/32, 1/16 and 1/8 of all, as in [1]_, where all of them get all four; here
-    they are halved, which costs as much for four times as many. So that the search may end at any
-    time, the candidate with the best predicted score at full size gets all of the resource as
-    soon as more was spent on smaller sizes than that costs; and at the end as often as another
-    one is predicted to be the best, at most three times. A process of all sizes does not tell
-    apart what is nearly the best. So while three full results in a row were no better, every
-    second full one is that of a new candidate by a process of full results alone.
+    Sizes are the full one, a half, a quarter, and so forth. The first candidates are evaluated at
+    1/64, 1/32, 1/16 and 1/8 of the resource, as in [1]_, but halved from size to size instead of
+    evaluated at all four, which allows four times as many candidates for the same cost. The search
+    may end at any time, so the candidate with the best predicted score at full size gets the full
+    resource once smaller sizes have cost more than that; at the end this is repeated while another
+    candidate is predicted to be the best, at most three times. A process of all sizes cannot
+    distinguish nearly equal candidates. After three full results in a row without an improvement,
+    every second full one is therefore a new candidate from a process of full results only.
 
-    Where seconds are counted, four are added to what a step costs: about twenty times those of a
-    proposal. So where trainings are short, smaller sizes are worth nothing, and are not chosen.
+    With seconds as the cost, four are added to each step: about twenty times the duration of a
+    proposal. For short fits, smaller sizes therefore save nothing, and are not chosen.
 
-    Where training goes on, an old candidate costs only what a larger size adds.
+    If training continues, an old candidate costs only the difference to a larger size.
 
-    What differs from [1]_: that maximises how much is learnt of where the maximum is, over the
-    cost (entropy search), by Monte Carlo over hyperparameters and functions. Here it is the
-    improvement of the predicted maximum, the knowledge gradient of one candidate [2]_, which has
-    a closed form and the same two properties: at a size that says nothing of the full one nothing
-    is gained, and nothing by what is known. Hyperparameters are the most probable ones.
-    Candidates go on at larger sizes, which [1]_ does not do, and sizes are a grid.
+    Differences from [1]_: the original maximises the information about the location of the maximum
+    divided by the cost (entropy search), by Monte Carlo over hyperparameters and functions. Here
+    it is the improvement of the predicted maximum, the knowledge gradient of one candidate [2]_,
+    which has a closed form and the same two properties: no gain from a size uncorrelated with the
+    full one, and no gain from known results. Hyperparameters are the most probable ones.
+    Candidates continue at larger sizes, unlike in [1]_, and sizes form a grid.
 
     References
     ----------
@@ -98,15 +98,15 @@ class Fabolas(Scheduler):
             raise ValueError(f"cost={self.cost!r} must be one of {', '.join(COSTS)}.")
 
     def adapt(self, problem: Problem) -> tuple[Scheduler, int]:
-        """Begin at a 64th of the resource, where it can be so little."""
+        """Start at a 64th of the resource, if its minimum allows."""
         return self, max(problem.min_resources, problem.max_resources // SMALLEST, 1)
 
     def plan(self, problem: Problem) -> Plan:
-        """Compute what is done if each candidate gets all sizes, which is the most that can be."""
+        """Compute the upper bound, with all sizes for each candidate."""
         return one_bracket(self.n_candidates, problem, sizes_of(problem), is_most=True)
 
     def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:
-        """Evaluate the first candidates; then what gains most per cost; at the end the best."""
+        """Evaluate the first candidates; then maximise gain per cost; at the end the best."""
         sizes = sizes_of(history.problem)
         most = math.inf if self.n_candidates is None else self.n_candidates
         room = min(most, history.problem.size) > len(history.trials) and not history.exhausted
@@ -132,7 +132,7 @@ class Fabolas(Scheduler):
             return choice.overdue(rng) or choice.best_step(rng)
 
     def _last(self, history: History, choice: "Choice | None") -> Resume | None:
-        """All of the resource for the candidate that is predicted to be best, if it lacks it."""
+        """Return the full size for the candidate predicted to be best, if it lacks it."""
         top, last = history.problem.max_resources, len(history.trials) - 1
         began = next(k for k, (_, i, _) in enumerate(history.log) if i == last)
         n_done = sum((event, r) == ("ask", top) for event, _, r in history.log[began + 1 :])
@@ -145,14 +145,14 @@ class Fabolas(Scheduler):
         return Resume(trial.id, top)
 
     def retired(self, history: History, job: Job) -> list[int]:
-        """Return the trial that has all of the resource, or failed."""
+        """Return the trial if it reached full size or failed."""
         result = history.trials[job.trial_id].results[job.resource]
         is_over = job.resource == history.problem.max_resources or math.isnan(result.score)
         return [job.trial_id] if is_over else []
 
 
 def promoted(history: History, n_initial: int, sizes: list[int]) -> Resume | None:
-    """The next of the first candidates that goes on: of each size the better half."""
+    """Return the next of the first candidates to continue: the better half of each size."""
     first = history.trials[:n_initial]
     for k, (size, larger) in enumerate(pairwise(sizes), start=1):
         if any(trial.running == size for trial in first):

@@ -1,9 +1,9 @@
 """Models and the decision of `Fabolas`.
 
 ==========  ======================================================================
-u, t        params as a point of the cube; log size, 0 at the smallest, 1 at all
-r           size: count of resource units
-spent       what the trial of a result has cost from nothing up to its size
+u, t        parameters as a point of the cube; log size, 0 at the smallest, 1 at all
+r           size: number of resource units
+spent       cost of a result's trial from nothing up to its size
 ==========  ======================================================================
 """
 
@@ -32,45 +32,45 @@ from sksearch.models._feasibility import LABEL_NOISE, SHARPNESS, centred_labels
 from sksearch.models._growing import Growing, TrainingSet
 from sksearch.schedulers._brackets import ladder
 
-N_CANDIDATES = 400  # among which the maximum is looked for before it is refined
+N_CANDIDATES = 400  # number of points searched for the maximum before it is refined
 N_INCUMBENTS = 5
-PATIENCE = 3  # full results in a row that are no better than the best one
-INTERIOR_POWER = 2.0  # as the Gaussian process at full size has it
-LEAST_COST = 1e-6  # seconds: a cost has a logarithm
-LEAST_STEP = 4.0  # seconds that a step is charged at least: about twenty proposals
+PATIENCE = 3  # consecutive full results without an improvement
+INTERIOR_POWER = 2.0  # as for the Gaussian process at full size
+LEAST_COST = 1e-6  # seconds: a positive cost has a logarithm
+LEAST_STEP = 4.0  # minimum charge for a step in seconds: about twenty proposals
 
 
 def sizes_of(problem: Problem) -> list[int]:
-    """Return the sizes that may be chosen, ascending: all of the resource, a half and so on."""
+    """Return the allowed sizes, ascending: the full resource, a half, a quarter, ..."""
     return ladder(problem.min_resources, problem.max_resources, 2)
 
 
 def may_go_on(trial: Trial) -> bool:
-    """Whether a trial is idle, and has not failed."""
+    """Return whether a trial is idle and has not failed."""
     scores = _scores(trial)
     return trial.running is None and bool(scores) and not any(map(math.isnan, scores))
 
 
 @dataclass(frozen=True)
 class Known:
-    """What the models learn from, as arrays in the order of telling.
+    """Data of the models, as arrays in the order of arrival.
 
     Parameters
     ----------
     points : ndarray of shape (n, n_dims + 1)
-        Params and log size of each score.
+        Parameters and log size of each score.
     y : ndarray of shape (n,)
         Scores.
     log_cost : ndarray of shape (n,)
         Logarithm of the cost from nothing up to the size; NaN for results of earlier searches.
     running : ndarray of shape (n_running, n_dims + 1)
-        Params and log size of the jobs that are under way.
+        Parameters and log size of the running jobs.
     tried : ndarray of shape (n_tried, n_dims)
-        Params of all trials with a result.
+        Parameters of all trials with a result.
     ok : ndarray of shape (n_tried,)
         Whether the trial never failed, bool.
     since_top : float
-        Cost of all jobs since one at full size was last asked for.
+        Cost of all jobs since the last request for full size.
     """
 
     points: np.ndarray
@@ -117,7 +117,7 @@ class Known:
 
 
 class LogSizes:
-    """Logarithms of sizes, 0 at the smallest and 1 at all of the resource."""
+    """Logarithms of sizes, 0 at the smallest and 1 at the full resource."""
 
     def __init__(self, problem: Problem):
         self.low, self.high = sizes_of(problem)[0], problem.max_resources
@@ -138,11 +138,11 @@ class Choice:
     Parameters
     ----------
     history : History
-        Everything that is known.
+        Everything known so far.
     known : Known
         The same as arrays.
     sizes : list of int
-        Counts of units that may be chosen.
+        Allowed numbers of units.
     cost : str
         As in `Fabolas`.
     """
@@ -170,10 +170,10 @@ class Choice:
         return self.idle[int(np.argmax(self.means))] if self.idle else None
 
     def overdue(self, rng: np.random.Generator) -> Start | Resume | None:
-        """Full size, once smaller sizes have cost more than that.
+        """Return a step at full size, once smaller sizes have cost more.
 
-        The incumbent. Where full results get no better, every second time it is a candidate by a
-        process of the full results alone, which tells more of them apart.
+        It is the incumbent. Without progress in full results, every second time it is a candidate
+        from a process of full results only, which distinguishes them better.
         """
         top, trial = self.history.problem.max_resources, self.incumbent
         if trial is None:
@@ -195,7 +195,7 @@ class Choice:
     def _at_full_size(
         self, U: np.ndarray, y: np.ndarray, rng: np.random.Generator
     ) -> Start | None:
-        """The new candidate with the greatest expected improvement by full results alone."""
+        """Return the new candidate with the greatest expected improvement by full results only."""
         space = self.history.problem.space
         full = TrainingSet("full", MixedKernel(space.categorical), U, y, robust_power_transform)
         gp = self.growing.process(full, GaussianProcess)
@@ -212,7 +212,7 @@ class Choice:
         return None if params is None else Start(self.sizes[-1], params=params)
 
     def best_step(self, rng: np.random.Generator) -> Start | Resume:
-        """Return what gains most per cost: a new candidate, or an old one at a larger size."""
+        """Return the step with the greatest gain per cost: a new candidate, or a larger size."""
         log_sizes = np.array([self.at(r) for r in self.sizes])
         factors: list = list(beliefs(self.history, len(self.known.y)))
         if self.history.problem.allows is not None:
@@ -232,7 +232,7 @@ class Choice:
         return Start(self.sizes[k], params=params)
 
     def _old(self, criterion: GainPerCost) -> tuple[float, Resume | None]:
-        """The best idle trial and size, and what it gains per cost."""
+        """Return the best idle trial and size, and its gain per cost."""
         best: tuple[float, Resume | None] = (-math.inf, None)
         going = [k for k, trial in enumerate(self.idle) if trial.resource < self.sizes[-1]]
         if not going:
@@ -252,7 +252,7 @@ class Choice:
     def _maximiser(
         self, criterion: Criterion | GainPerCost, near: np.ndarray, rng: np.random.Generator
     ) -> tuple[Params | None, np.ndarray | None]:
-        """The best new candidate that is allowed, and its point; None where there is none."""
+        """Return the best new allowed candidate and its point, otherwise None."""
         space, points = self.history.problem.space, all_points(self.history)
         if points is None:
             points = candidates(space, near, rng, N_CANDIDATES)
@@ -268,7 +268,7 @@ class Choice:
     # ---- models
 
     def _log_cost(self) -> Callable[[np.ndarray], np.ndarray]:
-        """The logarithm of the cost from nothing up to a size."""
+        """Return the logarithm of the cost from nothing up to a size."""
         known, at = self.known, self.at
         if self.cost == "resource":
             low = math.log(at.low)
@@ -280,16 +280,16 @@ class Choice:
         return lambda points: logs.mean() + logs.std() * gp.predict(points)[0]
 
     def _charged(self, points: np.ndarray) -> np.ndarray:
-        """The logarithm of what a new candidate is charged."""
+        """Return the logarithm of the charge for a new candidate."""
         return self._at_least(self.log_cost(points))
 
     def _at_least(self, log_cost: np.ndarray) -> np.ndarray:
-        """The logarithm of a cost with that of twenty proposals, which are to be little of it."""
+        """Add the cost of twenty proposals to a log cost, so that proposals stay a small part."""
         least = math.log(LEAST_STEP) if self.cost == "seconds" else -math.inf
         return np.logaddexp(log_cost, least)
 
     def _left(self, trial: Trial, log_cost: np.ndarray) -> np.ndarray:
-        """The logarithm of what is left to be paid of these costs; most of it, where it is odd."""
+        """Return the log of the remaining cost, at least 10 % of the total."""
         if not self.history.problem.continues:
             return log_cost
         paid = spent_on(self.history.problem, trial, trial.resource, self.cost)
@@ -297,12 +297,12 @@ class Choice:
         return np.log(np.maximum(cost - paid, 0.1 * cost))
 
     def _process(self, name: str, kernel: SizeKernel, U: np.ndarray, y: np.ndarray) -> SizeProcess:
-        """A process of scores or of logarithms of costs, standardised."""
+        """Return a process of scores or of log costs, standardised."""
         transform = robust_power_transform if name == "score" else standardise
         return self.growing.process(TrainingSet(name, kernel, U, y, transform), SizeProcess)
 
     def _feasibility(self) -> Feasibility | None:
-        """Model of the probability that a candidate does not fail; None if none did."""
+        """Return a model of the probability of success; None without failures."""
         known = self.known
         if known.ok.all():
             return None
@@ -313,20 +313,20 @@ class Choice:
 
 
 class Refused:
-    """A factor that is 0 where a candidate is not allowed."""
+    """A factor of 0 for candidates that are not allowed."""
 
     def __init__(self, history: History):
         self.problem = history.problem
 
     def __call__(self, U: np.ndarray, numbers: object) -> tuple[np.ndarray, None]:
-        """Return its logarithm, shape (m,)."""
+        """Return the logarithm of the factor, shape (m,)."""
         allows, space = self.problem.allows, self.problem.space
         ok = [allows is None or allows(space.from_unit(u)) for u in U]
         return np.where(ok, 0.0, -np.inf), None
 
 
 def point_of(history: History, trial: Trial) -> np.ndarray:
-    """Coordinates of a trial's params, or of a baseline that lies outside of the space."""
+    """Return coordinates of a trial's parameters, even of a baseline outside the space."""
     points = history.cache.setdefault("fabolas points", {})
     if trial.id not in points:
         points[trial.id] = history.problem.point(trial.params)
@@ -334,7 +334,7 @@ def point_of(history: History, trial: Trial) -> np.ndarray:
 
 
 def cost_of_job(problem: Problem, trial: Trial, resource: int, cost: str) -> float:
-    """Seconds, or units, of the job that brought a trial to a size."""
+    """Return seconds, or units, of the job of a trial up to a size."""
     if cost == "seconds":
         return max(trial.results[resource].cost, LEAST_COST)
     below = [r for r in trial.results if r < resource] if problem.continues else []
@@ -342,7 +342,7 @@ def cost_of_job(problem: Problem, trial: Trial, resource: int, cost: str) -> flo
 
 
 def spent_on(problem: Problem, trial: Trial, resource: int, cost: str) -> float:
-    """Seconds, or units, from nothing up to a size."""
+    """Return seconds, or units, from nothing up to a size."""
     paid = [r for r in trial.results if r <= resource] if problem.continues else [resource]
     return math.fsum(cost_of_job(problem, trial, r, cost) for r in paid)
 

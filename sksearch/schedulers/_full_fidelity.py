@@ -9,12 +9,12 @@ from sksearch.schedulers._brackets import BracketScheduler
 
 @dataclass(frozen=True)
 class FullFidelity(BracketScheduler):
-    """Bring every candidate straight up to ``max_resources``.
+    """Train every candidate directly up to ``max_resources``.
 
     Parameters
     ----------
     n_candidates : int or None, default=10
-        Count of candidates. None: as many as there are, until something else ends the search.
+        Number of candidates. None: all there are, until something else ends the search.
 
     Examples
     --------

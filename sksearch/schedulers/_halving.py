@@ -1,4 +1,4 @@
-"""The base of schedulers that promote one candidate in `factor`."""
+"""Base of schedulers that promote one candidate in `factor`."""
 
 from sksearch.base import Scheduler
 from sksearch.history import Problem
@@ -13,7 +13,7 @@ class Halving(BracketScheduler):
     n_candidates: int | None = None
 
     def adapt(self, problem: Problem) -> tuple[Scheduler, int]:
-        """Bring all candidates to full resource where not even two rungs fit in."""
+        """Train all candidates at full resource if not even two rungs fit."""
         rungs = ladder(problem.min_resources, problem.max_resources, self.factor)
         n = self.n_candidates or FullFidelity.n_candidates
         return self if len(rungs) > 1 else FullFidelity(n), problem.min_resources

@@ -17,30 +17,30 @@ from sksearch.schedulers._halving import Halving
 class Hyperband(Halving, BracketScheduler):
     """Brackets of successive halving, one for each possible lowest rung.
 
-    How early candidates can be told apart is not known, so every lowest rung is tried.
+    The resource at which candidates can be distinguished is unknown, so every lowest rung is
+    tried.
 
     Parameters
     ----------
     factor : float, default=3
         One candidate in `factor` is promoted, and rungs are `factor` times apart (eta in [1]_).
     n_iterations : int, default=1
-        How often the set of brackets is run, each time with new candidates.
+        Number of times the set of brackets is run, each time with new candidates.
     candidates : {"table", "algorithm1"}, default="table"
-        Counts of candidates that the brackets begin with. For ``max_resources=81`` and
-        ``factor=3`` the table in [1]_ has 81, 27, 9, 6 and 5, the formula of its Algorithm 1
-        gives 81, 34, 15, 8 and 5.
+        Numbers of candidates at the start of the brackets. For ``max_resources=81`` and
+        ``factor=3`` the table in [1]_ has 81, 27, 9, 6 and 5, the formula of its Algorithm 1 gives
+        81, 34, 15, 8 and 5.
     brackets : sequence of int or None, default=None
-        Which brackets are run, by s, the count of their promotions, in this order. None: all of
-        them, s from s_max to 0. ``range(4, 1, -1)`` leaves out those with full trainings, which
-        are few and cost the most; they are what helps where low rungs mislead.
+        Brackets to run, by their number of promotions s, in this order. None: all of them, s from
+        s_max to 0. ``range(4, 1, -1)`` excludes those with full fits, which are few and expensive,
+        but help if low rungs mislead.
 
     Notes
     -----
-    Bracket s has s + 1 rungs; s_max is the largest for which the first rung has
-    `min_resources`. The table is
-    ``floor((s_max + 1) / (s + 1)) * factor**s``, so no bracket costs more than
-    ``(s_max + 1) * max_resources`` units. Algorithm 1 has ``ceil`` around the product. All of
-    it is computed in exact fractions.
+    Bracket s has s + 1 rungs; s_max is the largest for which the first rung has `min_resources`.
+    The table is ``floor((s_max + 1) / (s + 1)) * factor**s``, so no bracket costs more than
+    ``(s_max + 1) * max_resources`` units. Algorithm 1 has ``ceil`` around the product. All
+    computations use exact fractions.
 
     References
     ----------
@@ -82,7 +82,7 @@ class Hyperband(Halving, BracketScheduler):
 
     @staticmethod
     def _check_brackets(found: Any) -> None:
-        """Raise ValueError unless the numbers of brackets are whole, and none is there twice."""
+        """Raise ValueError unless the bracket numbers are distinct integers."""
         is_list = isinstance(found, Sequence) and not isinstance(found, str) and len(found)
         if not is_list or len(set(found)) < len(found) or not all(map(_is_count, found)):
             raise ValueError(
@@ -91,7 +91,7 @@ class Hyperband(Halving, BracketScheduler):
             )
 
     def bracket_table(self, problem: Problem) -> list[tuple[int, list[int]]]:
-        """Return s_max + 1 brackets, or those that are asked for, `n_iterations` times."""
+        """Return s_max + 1 brackets, or the selected ones, `n_iterations` times."""
         resources = ladder(problem.min_resources, problem.max_resources, self.factor)
         s_max = len(resources) - 1
         eta = Fraction(self.factor)

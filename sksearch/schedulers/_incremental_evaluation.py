@@ -1,4 +1,4 @@
-"""Incremental evaluation: a large population, and a fixed step for candidates that are kept.
+"""Incremental evaluation: a large population, and a fixed step for promoted candidates.
 
 Notation (Wistuba 2017 is [1]_ below):
 
@@ -6,7 +6,7 @@ Notation (Wistuba 2017 is [1]_ below):
 B                  ``budget``, units in total
 b_init             ``min_resources``, units of each candidate of the population
 b                  ``step``, further units of each candidate that is kept, at each rung
-r                  ``keep``, the part of a rung that goes on
+r                  ``keep``, the part of a rung that continues
 =================  ===================================================================
 """
 
@@ -20,46 +20,46 @@ from sksearch.base import Plan, Rung, Scheduler
 from sksearch.history import Problem
 from sksearch.schedulers._brackets import BracketScheduler, n_promoted
 
-BEGINNING = 10  # in [1]_ candidates begin with 2 of at most 20 epochs: one tenth
-N_WHOLE = 10  # candidates at full resource that a default budget would pay for
-MAX_DENOMINATOR = 10**6  # 0.3 is 3/10, of which floor(0.3 * 10) keeps 3; as a binary fraction 2
+BEGINNING = 10  # in [1]_ candidates start with 2 of at most 20 epochs: one tenth
+N_WHOLE = 10  # candidates at full resource that the default budget would cover
+MAX_DENOMINATOR = 10**6  # 0.3 is 3/10, and floor(0.3 * 10) keeps 3; as a binary fraction 2
 
 
 @dataclass(frozen=True)
 class IncrementalEvaluation(BracketScheduler):
     """One bracket that spends most of its budget at the lowest rung.
 
-    Each candidate of the population gets ``min_resources`` units. Then the best `keep` of them go
-    on by `step` units, again and again, until one is left. In successive halving all rungs cost
-    the same; here each costs about `keep` of the one before. It is for
-    users who expect that candidates can hardly be told apart after little training.
+    Each candidate of the population gets ``min_resources`` units. Then the best `keep` of them
+    continue by `step` units, repeatedly, until one is left. In successive halving all rungs cost
+    the same; here each rung costs about `keep` times the previous one. It suits users who expect
+    that candidates can hardly be distinguished after little training.
 
     Parameters
     ----------
     budget : int or None, default=None
-        Largest count of units for all candidates together. None: the cost of ten candidates at
+        Maximum number of units for all candidates together. None: the cost of ten candidates at
         ``max_resources``.
     keep : float, default=0.25
-        The part of a rung that goes on, between 0 and 1; one candidate at least.
+        Share of a rung that continues, between 0 and 1; at least one candidate.
     step : int or None, default=None
-        Count of units between two rungs. None: half of ``min_resources``, at least 1.
+        Number of units between two rungs. None: half of ``min_resources``, at least 1.
     candidates : {"algorithm1", "largest"}, default="algorithm1"
-        Size of the population: that of the formula of Algorithm 1 in [1]_, or the largest that
-        `budget` pays for. The two differ little up to ``keep=0.5``; above, the formula leaves
-        much unspent.
+        Size of the population: by the formula of Algorithm 1 in [1]_, or the largest that `budget`
+        covers. The two differ little up to ``keep=0.5``; above, the formula leaves a large part
+        unspent.
 
     Notes
     -----
-    Algorithm 1 begins with ``floor(B / (b_init + b r / (1 - r)))`` candidates, or with ``b_init
-    / (1 - r) + b r / (1 - r)**2`` for the denominator if training starts from nothing. The
-    formula assumes an infinite series of rungs and fractions of candidates. In truth a rung that
-    would keep less than one candidate keeps one, which may cost more than `budget`. Then the
-    population is the largest whose rungs, as they are run, cost no more. As a rule they cost
-    less, and the rest of the budget is not spent.
+    Algorithm 1 starts with ``floor(B / (b_init + b r / (1 - r)))`` candidates, or with ``b_init /
+    (1 - r) + b r / (1 - r)**2`` as the denominator if training starts from nothing. The formula
+    assumes an infinite series of rungs and fractions of candidates. In practice a rung that would
+    keep less than one candidate keeps one, which may cost more than `budget`. The population is
+    then the largest with an actual cost within the budget. Usually the cost is lower, and the rest
+    of the budget is not spent.
 
-    The last rung is the one where one candidate is left. (The count of rungs in [1]_,
-    ``ceil(log(n) / log(1 / r))``, may be one more, whose ``floor(r)`` candidates are none.) No
-    rung is above ``max_resources``, where several may be left.
+    The last rung is the one with a single candidate. (The number of rungs in [1]_, ``ceil(log(n) /
+    log(1 / r))``, may be larger by one, with an empty last rung of ``floor(r)`` candidates.) No
+    rung is above ``max_resources``, so several may be left there.
 
     References
     ----------
@@ -109,7 +109,7 @@ class IncrementalEvaluation(BracketScheduler):
 
     @property
     def factor(self) -> Fraction:  # type: ignore[override]  # computed, and read only
-        """One candidate in `factor` goes on: ``1 / keep``, exact."""
+        """Candidates per promotion: ``1 / keep``, exact."""
         return 1 / _exact(self.keep)
 
     def bracket_table(self, problem: Problem) -> list[tuple[int, list[int]]]:
@@ -118,17 +118,17 @@ class IncrementalEvaluation(BracketScheduler):
         Parameters
         ----------
         problem : Problem
-            The problem of the search.
+            Problem of the search.
 
         Returns
         -------
         brackets : list of tuple (int, list of int)
-            Count of candidates, and the resources of the rungs.
+            Number of candidates, and the resources of the rungs.
 
         Raises
         ------
         ValueError
-            If `budget` does not pay for two candidates, of which one is kept.
+            If `budget` does not cover two candidates, with one of them kept.
         """
         budget = N_WHOLE * problem.max_resources if self.budget is None else self.budget
         n_candidates = self._population(problem, budget)
@@ -144,26 +144,26 @@ class IncrementalEvaluation(BracketScheduler):
         return [(rungs[0].n_candidates, [rung.resource for rung in rungs])]
 
     def adapt(self, problem: Problem) -> tuple[Scheduler, int]:
-        """Give the population a tenth of the largest resource."""
+        """Set the smallest resource to a tenth of the largest."""
         return self, max(problem.min_resources, problem.max_resources // BEGINNING)
 
     def _population(self, problem: Problem, budget: int) -> int:
-        """Count of candidates to begin with, 0 if `budget` does not pay for one."""
+        """Return the initial number of candidates, 0 if `budget` does not cover one."""
         n = budget // problem.min_resources
         if self.candidates == "algorithm1":
             n = math.floor(budget / self._cost_per_candidate(problem))  # [1]_ Alg. 1, line 1
-        # What is really spent grows with the population, so the largest that fits is found.
+        # The actual cost increases with the population, so search for the largest that fits.
         return bisect_right(range(1, n + 1), budget, key=lambda n: self._cost(problem, n))
 
     def _cost_per_candidate(self, problem: Problem) -> Fraction:
-        """Cost of a candidate and of its share in all later rungs, an infinite series of them."""
+        """Return the cost of a candidate and its share in an infinite series of later rungs."""
         r, low, step = _exact(self.keep), problem.min_resources, self._step(problem)
         if problem.continues:
             return low + step * r / (1 - r)
         return low / (1 - r) + step * r / (1 - r) ** 2
 
     def _rungs(self, problem: Problem, n_candidates: int) -> list[Rung]:
-        """Rungs of a bracket that begins with so many candidates."""
+        """Return the rungs of a bracket with this number of candidates at the start."""
         rungs = [Rung(problem.min_resources, n_candidates)]
         while (last := rungs[-1]).n_candidates > 1 and last.resource < problem.max_resources:
             resource = min(last.resource + self._step(problem), problem.max_resources)
@@ -171,14 +171,14 @@ class IncrementalEvaluation(BracketScheduler):
         return rungs
 
     def _cost(self, problem: Problem, n_candidates: int) -> int:
-        """Count of units of a bracket that begins with so many candidates."""
+        """Return the cost in units of a bracket with this number of candidates at the start."""
         return Plan.bracket_resources(self._rungs(problem, n_candidates), problem.continues)
 
     def _step(self, problem: Problem) -> int:
         return max(1, problem.min_resources // 2) if self.step is None else self.step
 
     def _smallest_budget(self, problem: Problem) -> int:
-        """Count of units that pays for two candidates."""
+        """Return the number of units for two candidates."""
         cost = self._cost(problem, 2)
         if self.candidates == "algorithm1":
             cost = max(cost, math.ceil(2 * self._cost_per_candidate(problem)))
@@ -186,5 +186,5 @@ class IncrementalEvaluation(BracketScheduler):
 
 
 def _exact(keep: float) -> Fraction:
-    """The fraction that the user means: 3/10 by 0.3, 1/3 by ``1 / 3``."""
+    """Return the fraction that the user means: 3/10 for 0.3, 1/3 for ``1 / 3``."""
     return Fraction(keep).limit_denominator(MAX_DENOMINATOR)

@@ -8,36 +8,36 @@ from sksearch.history import Problem
 from sksearch.schedulers._brackets import BracketScheduler, ladder, n_for_one, rungs_of
 from sksearch.schedulers._halving import Halving
 
-DEPTH = 3  # rungs of the first bracket below the last, where the user chose no minimum
+DEPTH = 3  # rungs of the first bracket below the last, if the user set no minimum
 
 
 @dataclass(frozen=True)
 class IteratedHalving(Halving, BracketScheduler):
     """A wide bracket of successive halving for a model to learn from, then short ones.
 
-    The first bracket begins at the lowest rung. Its count of candidates is the largest multiple
-    of that of a later bracket for which it costs no more than a bracket of Hyperband with these
-    rungs may: `max_resources` for each rung. Later brackets begin one rung higher, since there
-    are results to learn from by then, and those of larger resources say more.
+    The first bracket starts at the lowest rung. Its number of candidates is the largest multiple
+    of a later bracket's number within the cost of a Hyperband bracket with these rungs:
+    `max_resources` for each rung. Later brackets start one rung higher, because a model then has
+    results to learn from, and results at larger resources are more informative.
 
     With ``max_resources=27`` and factor 3 the first bracket has 36, 12, 4 and 1 candidates at 1,
-    3, 9 and 27 and costs 3.8 full trainings. A later one has 9, 3 and 1 at 3, 9 and 27 and costs
-    2.3. Where training does not continue, as with rows, the first has 27 candidates and costs
-    four full trainings, a later one three.
+    3, 9 and 27 and costs 3.8 full fits. A later one has 9, 3 and 1 at 3, 9 and 27 and costs 2.3.
+    If training does not continue, as with rows, the first has 27 candidates and costs four full
+    fits, a later one three.
 
     Parameters
     ----------
     factor : float, default=3
         One candidate in `factor` is promoted, and rungs are `factor` times apart.
     n_iterations : int, default=8
-        Count of brackets, each with new candidates.
+        Number of brackets, each with new candidates.
 
     Notes
     -----
-    Where training continues (``problem.continues``), rungs are ``max_resources / factor**i``
-    rounded to the nearest whole number, and not down as in `Hyperband`: with 52 epochs the
-    lowest rung has 2, and not 1. Where training does not continue they are rounded down, since
-    27 candidates would else cost more than the bracket may.
+    If training continues (``problem.continues``), rungs are ``max_resources / factor**i`` rounded
+    to the nearest integer, and not down as in `Hyperband`: with 52 epochs the lowest rung has 2
+    instead of 1. If training does not continue they are rounded down, because otherwise 27
+    candidates would cost more than the bracket may.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class IteratedHalving(Halving, BracketScheduler):
         return [(times * n, resources)] + [(n, short)] * (self.n_iterations - 1)
 
     def adapt(self, problem: Problem) -> tuple[Scheduler, int]:
-        """Begin the first bracket three rungs below the last."""
+        """Start the first bracket three rungs below the last."""
         low = max(problem.min_resources, self._ladder(problem, 1)[-1 - DEPTH :][0])
         return super().adapt(replace(problem, min_resources=low))
 

@@ -1,4 +1,4 @@
-"""Successive halving by the table and the rule of scikit-learn, for the searches of its names."""
+"""Successive halving with scikit-learn's table and rule, for the searches with its names."""
 
 import math
 from dataclasses import dataclass
@@ -13,24 +13,24 @@ from sksearch.schedulers._brackets import BracketScheduler
 
 @dataclass(frozen=True)
 class HalvingIterations(BracketScheduler):
-    """One bracket that rises from the smallest resource, and keeps ``ceil(n / factor)`` each time.
+    """One bracket from the smallest resource, which keeps ``ceil(n / factor)`` each time.
 
-    The arithmetic is scikit-learn's, logarithms in floating point included: 243 candidates at
-    factor 3 have 5 iterations, where exact numbers have 6. Several iterations may have the same
-    resource; there candidates are evaluated once, and they are one rung.
+    The arithmetic is scikit-learn's, including logarithms in floating point: 243 candidates at
+    factor 3 have 5 iterations instead of the exact 6. Several iterations may have the same
+    resource; candidates are then evaluated once, in one rung.
 
     Parameters
     ----------
     n_candidates : int or None, default=None
-        Count of candidates at first. None: the quotient of the largest and the smallest resource.
+        Initial number of candidates. None: the quotient of the largest and the smallest resource.
     factor : float, default=3
-        The best of `factor` candidates goes on, to `factor` times the resource.
+        The best of `factor` candidates continues with `factor` times the resource.
     exhausts : bool, default=False
-        Whether the smallest resource is raised as far as the count of iterations allows.
+        Whether to raise the smallest resource as far as the number of iterations allows.
     is_aggressive : bool, default=False
-        Whether the smallest resource is repeated until few enough candidates are left.
+        Whether to repeat the smallest resource until few enough candidates are left.
     most : float, default=inf
-        Count of candidates that there are.
+        Number of candidates available.
     """
 
     n_candidates: int | None = None
@@ -41,7 +41,7 @@ class HalvingIterations(BracketScheduler):
     reads = Reads()
 
     def adapt(self, problem: Problem) -> tuple[Scheduler, int]:
-        """Begin as high as the last iteration allows, if all resources are to be used."""
+        """Start as high as the last iteration allows, if all resources are to be used."""
         low = problem.min_resources
         if self.exhausts:
             last = self.n_required(problem) - 1
@@ -49,12 +49,12 @@ class HalvingIterations(BracketScheduler):
         return self, low
 
     def bracket_table(self, problem: Problem) -> list[tuple[int, list[int]]]:
-        """Return one bracket, each of its resources once."""
+        """Return one bracket, with each of its resources once."""
         table = self.iterations(problem)
         return [(table[0].n_candidates, sorted({rung.resource for rung in table}))]
 
     def iterations(self, problem: Problem) -> list[Rung]:
-        """Return resource and count of candidates of each iteration."""
+        """Return resource and number of candidates of each iteration."""
         low, n = problem.min_resources, self._n_at_first(problem)
         required, possible = self.n_required(problem), self.n_possible(problem)
         table = []
@@ -65,16 +65,16 @@ class HalvingIterations(BracketScheduler):
         return table
 
     def n_required(self, problem: Problem) -> int:
-        """Count of iterations after which fewer than `factor` candidates are left."""
+        """Return the number of iterations until fewer than `factor` candidates are left."""
         return 1 + math.floor(math.log(self._n_at_first(problem), self.factor))
 
     def n_possible(self, problem: Problem) -> int:
-        """Count of iterations that the resources allow."""
+        """Return the number of iterations that the resources allow."""
         times = problem.max_resources // problem.min_resources
         return 1 + math.floor(math.log(times, self.factor))
 
     def members(self, history: History) -> list[list[int]]:
-        """Return the trials of each iteration in the order of scikit-learn's rows, while known."""
+        """Return the known trials of each iteration in the order of scikit-learn's rows."""
         table = self.iterations(history.problem)
         found = [sorted(history.rung(0, table[0].resource))]
         for here, above in pairwise(table):
@@ -97,13 +97,13 @@ class HalvingIterations(BracketScheduler):
     def _chosen(self, history, ids, lower, upper):
         resources = [rung.resource for rung in self.iterations(history.problem)]
         chosen = self.members(history)[resources.index(upper.resource)]
-        return chosen[::-1]  # the time may be up before the last of them
+        return chosen[::-1]  # a time limit may end the search before the last ones
 
 
 def _last_of_ascending(ids: list[int], scores: list[float], n: int) -> list[int]:
-    """Keep the n best, the best last, those that failed before all others.
+    """Keep the n best, the best last, and failed candidates before all others.
 
-    Ties are as numpy's sort leaves them, as in scikit-learn.
+    Ties keep the order of NumPy's sort, as in scikit-learn.
     """
     order = np.roll(np.argsort(scores), np.count_nonzero(np.isnan(scores)))
     return [ids[i] for i in order[-n:]]

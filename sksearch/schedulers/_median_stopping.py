@@ -12,20 +12,20 @@ from sksearch.schedulers._brackets import ladder, one_bracket
 
 @dataclass(frozen=True)
 class MedianStopping(AsynchronousScheduler):
-    """Stop a candidate whose best score is below the median of the others' mean scores.
+    """Stop a candidate if its best score is below the median of the others' mean scores.
 
-    A candidate goes from rung to rung until it reaches `max_resources`, or until its best score
-    so far is less than the median, over all others that reached the rung, of the mean of their
+    A candidate continues from rung to rung until it reaches `max_resources`, or until its best
+    score so far is less than the median, over all others that reached the rung, of their mean
     scores up to this rung [1]_.
 
     Parameters
     ----------
     n_candidates : int, default=30
-        Count of candidates.
+        Number of candidates.
     factor : float, default=2
         Ratio of neighbouring rungs. Candidates are stopped at rungs only.
     n_full : int, default=5
-        Count of results of others that a rung must have before candidates are stopped there.
+        Minimum number of other candidates' results at a rung before candidates are stopped there.
 
     References
     ----------
@@ -62,7 +62,7 @@ class MedianStopping(AsynchronousScheduler):
         return [(self.n_candidates, rungs)]
 
     def plan(self, problem: Problem) -> Plan:
-        """Compute what is done if no candidate is stopped."""
+        """Compute the plan without any candidate stopped."""
         ((n_candidates, rungs),) = self.bracket_table(problem)
         return one_bracket(n_candidates, problem, rungs, is_most=True)
 

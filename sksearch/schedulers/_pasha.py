@@ -1,12 +1,12 @@
-"""Progressive asynchronous successive halving: the maximal resource grows while ranks change.
+"""Progressive asynchronous successive halving: the largest resource grows while ranks change.
 
 ==============  ======================================================================
 symbol          meaning
 ==============  ======================================================================
 eta             ``factor``
-R_t             the goal: the resource that candidates are promoted to at present
+R_t             the goal: the resource that candidates are currently promoted to
 pi_K, pi_K-1    rankings, at the goal and one rung below, of the candidates at the goal
-epsilon         largest difference of two scores that may be noise
+epsilon         largest difference of two scores attributed to noise
 ==============  ======================================================================
 """
 
@@ -21,22 +21,22 @@ from sksearch.schedulers._asha import ASHA
 from sksearch.schedulers._asynchronous import AsynchronousScheduler, RungResults
 from sksearch.schedulers._halving import Halving
 
-PERCENTILE = 90  # N of [1]_: percentile of the differences of pairs that changed places twice
+PERCENTILE = 90  # N of [1]_: percentile of the differences of pairs that swapped twice
 
 
 @dataclass(frozen=True)
 class PASHA(Halving, AsynchronousScheduler):
     """Progressive asynchronous successive halving: add rungs only while rankings change.
 
-    At first candidates are promoted as by `ASHA`, but to the second rung only. Whenever a new
-    result at the highest rung shows another ranking than the rung below, the next rung is opened.
-    When no further candidate can be promoted, the best one at the highest rung is brought up to
-    `max_resources`.
+    At first candidates are promoted like in `ASHA`, but to the second rung only. Whenever a new
+    result at the highest rung changes the ranking compared with the rung below, the next rung
+    opens. When no further candidate can be promoted, the best one at the highest rung is trained
+    up to `max_resources`.
 
     Parameters
     ----------
     n_candidates : int or None, default=None
-        Count of candidates at the lowest rung. None: ``factor ** (n_rungs - 1)``.
+        Number of candidates at the lowest rung. None: ``factor ** (n_rungs - 1)``.
     factor : float, default=3
         One candidate in `factor` is promoted, and rungs are `factor` times apart (eta in [1]_).
 
@@ -46,27 +46,26 @@ class PASHA(Halving, AsynchronousScheduler):
 
     Notes
     -----
-    Two rankings agree if, for each place, the candidate that has it in the upper rung and the one
-    that has it in the rung below have scores in the rung below that differ by epsilon at most.
-    Epsilon is an estimate of noise: the 90th percentile of the differences, in the upper rung,
-    between any two candidates that were in one order, then in the opposite one, and now in the
-    first again.
+    Two rankings agree if, for each rank, the candidates with this rank in the upper rung and in
+    the rung below have scores in the rung below that differ by at most epsilon. Epsilon is an
+    estimate of noise: the 90th percentile of the differences, in the upper rung, between any two
+    candidates that swapped twice, so that they are now in their first order again.
 
     Departures from [1]_:
 
-    - A learning curve is known at rungs only, not after each epoch. So epsilon is 0 until there
-      are three rungs: in the first two, any change of order opens the third.
-    - Where no two candidates of the highest rung have changed places twice, epsilon comes from
-      the next rung below in which some have, with all that is known of it by now.
-    - Equal scores at the highest rung are ranked as they were below: they contradict nothing.
-    - The best candidate goes on from where it is up to `max_resources` and is scored there; in
-      [1]_ it is trained again, after the search. If this fails, the search ends.
+    - A learning curve is known at rungs only, not after each epoch. Epsilon is therefore 0 with
+    fewer than three rungs: in the first two, any change of order opens the third.
+    - If no two candidates of the highest rung have swapped twice, epsilon comes from the next rung
+    below with such a pair, from all its results so far.
+    - Equal scores at the highest rung keep their ranking below: they contradict nothing.
+    - The best candidate continues up to `max_resources` and is scored there; in [1]_ it is trained
+    again, after the search. If this fails, the search ends.
 
-    If the maximum grows up to `max_resources`, the plan is the least that is done, as with
-    `ASHA`. Less is done where rankings agree early, which takes rungs with few candidates or
-    hardly any noise; the second rung is always as planned.
+    If the maximum grows up to `max_resources`, the plan is a lower bound, as with `ASHA`. Less is
+    done if rankings agree early, which requires rungs with few candidates or hardly any noise; the
+    second rung is always as planned.
 
-    As with `ASHA`, which candidates are promoted depends on the order in which results come in.
+    As with `ASHA`, the promoted candidates depend on the order of the results.
 
     References
     ----------
@@ -97,7 +96,7 @@ class PASHA(Halving, AsynchronousScheduler):
         return ASHA(self.n_candidates, self.factor).bracket_table(problem)
 
     def _last_promotion(self, history: History, rungs: RungResults) -> Resume | None:
-        """At the end: bring the best candidate up to the largest resource."""
+        """At the end, train the best candidate up to the largest resource."""
         if (resume := super()._last_promotion(history, rungs)) is not None:
             return resume
         for bracket, (ladder, goal) in enumerate(zip(rungs.ladders, rungs.goals, strict=True)):
@@ -119,7 +118,7 @@ class PASHA(Halving, AsynchronousScheduler):
         scores = rungs.at_goal.setdefault((bracket, goal), array("d"))
         scores.extend(results[r].score for r in ladder[n_rungs - 2 : n_rungs])
         change = rank_change(*np.array(scores).reshape(-1, 2).T)
-        # Without any change of order, which is common, noise need not be computed.
+        # Without any change of order, the common case, noise need not be computed.
         if change == 0 or change <= _noise(history, rungs, bracket, n_rungs):
             return goal
         return ladder[n_rungs]
@@ -136,8 +135,8 @@ def rank_change(before: np.ndarray, now: np.ndarray) -> float:
     Returns
     -------
     change : float
-        For each place there is the candidate that has it now and the one that had it before:
-        the largest difference between their scores in the rung below.
+        For each rank there is a candidate that has it now and one that had it before: the largest
+        difference between their scores in the rung below.
 
     Examples
     --------
@@ -150,7 +149,7 @@ def rank_change(before: np.ndarray, now: np.ndarray) -> float:
 
 
 def swapped_back(curves: np.ndarray) -> np.ndarray:
-    """Return the differences, at their ends, of curves that crossed twice.
+    """Return the final differences of curves that crossed twice.
 
     Parameters
     ----------
@@ -160,8 +159,7 @@ def swapped_back(curves: np.ndarray) -> np.ndarray:
     Returns
     -------
     differences : ndarray
-        One for each pair that was in its last order, later in the opposite one, and then in the
-        last again. Equal scores are in no order.
+        One for each pair that swapped twice, back to an earlier order. Equal scores have no order.
 
     Examples
     --------
@@ -189,7 +187,7 @@ def _noise(history: History, rungs: RungResults, bracket: int, n_rungs: int) -> 
 
 
 def _curves(history: History, rungs: RungResults, bracket: int, n_rungs: int) -> np.ndarray:
-    """Scores of the candidates at the last of these rungs, shape (n_candidates, n_rungs)."""
+    """Return scores of the candidates at the last of these rungs, (n_candidates, n_rungs)."""
     ladder = rungs.ladders[bracket][:n_rungs]
     ids = [i for _, i in rungs.entries[bracket, ladder[-1]]]
     return np.array([[history.trials[i].results[r].score for r in ladder] for i in ids])

@@ -1,9 +1,9 @@
-"""Population-based training: members copy fitted states of better ones, and change params.
+"""Population-based training: members copy fitted states of better ones, and change parameters.
 
 ==========  ======================================================================
 N           ``population_size``
 generation  the results of all members at one resource
-member      a trial and, once it was replaced, the child that has its place
+member      a trial and, once it is replaced, the child in its place
 ==========  ======================================================================
 """
 
@@ -17,40 +17,40 @@ from sksearch.history import History, Params, Problem, best_first
 from sksearch.schedulers._brackets import one_bracket
 from sksearch.space._scaling import scaled
 
-#: Ids of members that are replaced, that may replace them, and that go on as they are.
+#: Ids of replaced members, of their replacements, and of members that continue unchanged.
 Selection = tuple[list[int], list[int], list[int]]
-PART = 20  # of the largest resource, where the user names no step
-SHARE = 0.2  # of the population that is replaced, and of those that replace them
+PART = 20  # of the largest resource, if the user sets no step
+SHARE = 0.2  # of the population that is replaced, and of its replacements
 FACTORS = (0.8, 1.2)
-RESAMPLED = 0.25  # probability that a param is drawn again
-N_TRIES = 100  # for params that are allowed
+RESAMPLED = 0.25  # probability of drawing a parameter again
+N_TRIES = 100  # attempts to find allowed parameters
 
 
 @dataclass(frozen=True)
 class PopulationBasedTraining(Scheduler):
-    """Train a population, whose worst members copy the best ones at each step.
+    """Train a population in which the worst members copy the best ones at each step.
 
-    All members are trained by `step` units at a time. Then each of the worst 20 % goes on from
-    the fitted states, of all folds, of one of the best 20 %, with params that differ from those
-    of its parent [1]_. So what comes out is a schedule: which params were best at which time.
+    All members are trained by `step` units at a time. Then each of the worst 20 % continues from
+    the fitted states, of all folds, of one of the best 20 %, with parameters different from its
+    parent's [1]_. The result is a schedule of parameters over the training time.
 
     Parameters
     ----------
     population_size : int, default=20
-        Count of members, all of which are trained to the end; a finite space may have fewer.
+        Number of members, all trained to the end; a finite space may have fewer.
     step : int or None, default=None
-        Count of units from one selection to the next. None: a twentieth of the largest resource.
+        Number of units from one selection to the next. None: a twentieth of the largest resource.
 
     Notes
     -----
-    A number of a child is 0.8 or 1.2 times that of its parent, one of an ordered list its
-    neighbour, each kept inside of the space; with probability 0.25 a param is drawn again [1]_.
-    Only params that the training obeys on its way change, ``problem.changing``, if no condition
-    of another param depends on them. All others are inherited.
+    A number of a child is 0.8 or 1.2 times its parent's, and a value of an ordered list its
+    neighbour, each kept inside the space; with probability 0.25 a parameter is drawn again [1]_.
+    Only parameters that may change during training do, ``problem.changing``, if no condition of
+    another parameter depends on them. All others are inherited.
 
-    A child is a trial of its own with a `parent`; the trial that it replaces ends. All results of
-    a generation are waited for, so the count of workers changes nothing. A failed member is
-    replaced, too.
+    A child is a separate trial with a `parent`; the trial it replaces ends. Each step waits for
+    all results of a generation, so the number of workers changes nothing. Failed members are also
+    replaced.
 
     References
     ----------
@@ -90,13 +90,13 @@ class PopulationBasedTraining(Scheduler):
         return self, min(max(problem.min_resources, step), problem.max_resources)
 
     def plan(self, problem: Problem) -> Plan:
-        """Compute one bracket whose rungs all have the whole population."""
+        """Compute one bracket with the whole population in all rungs."""
         low, high = problem.min_resources, problem.max_resources
         resources = range(high, low - 1, -self._step(problem))
         return one_bracket(self.population_size, problem, reversed(resources))
 
     def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:
-        """Begin members; after each generation replace the worst first, then train the others."""
+        """Start members; after each generation replace the worst first, then train the others."""
         resources = self._resources(history)
         if resources and not self._is_begun(history) and not history.exhausted:
             return Start(resources[0])
@@ -115,7 +115,7 @@ class PopulationBasedTraining(Scheduler):
         return None
 
     def retired(self, history: History, job: Job) -> list[int]:
-        """Return the members that were replaced, and those that reached the top."""
+        """Return the replaced members, and the members that reached the top."""
         resources = self._resources(history)
         if job.resource == resources[-1]:
             return [job.trial_id]
@@ -135,12 +135,12 @@ class PopulationBasedTraining(Scheduler):
         return history.cache["generations"]
 
     def _is_begun(self, history: History) -> bool:
-        """Whether all members were started, as many as there are."""
+        """Return whether all available members were started."""
         n = min(self.population_size, history.problem.size)
         return len(history.rung(0, self._resources(history)[0])) >= n
 
     def _selection(self, history: History, i: int) -> Selection | None:
-        """Members replaced in generation i, by which, and the rest; None while it is not over."""
+        """Return replaced members, their parents and the rest at step i; None while it runs."""
         if (key := ("selection", i)) in history.cache:
             return history.cache[key]
         resource = self._resources(history)[i]
@@ -157,7 +157,7 @@ class PopulationBasedTraining(Scheduler):
 
 
 def _selected(history: History, ids: list[int], resource: int) -> Selection:
-    """Divide a generation whose results are all known; all of them failed: nobody goes on."""
+    """Divide a complete generation; if all have failed, no member continues."""
     ranked = [ids[k] for k in best_first([history.trials[i].results[resource] for i in ids])]
     if not ranked:
         return [], [], []
@@ -168,7 +168,7 @@ def _selected(history: History, ids: list[int], resource: int) -> Selection:
 
 
 def explored(problem: Problem, params: Params, rng: np.random.Generator) -> Params:
-    """Return a child's params: those of its parent, with steps or draws where they may change."""
+    """Return a child's parameters: its parent's, with steps or draws of those that may change."""
     space, changing = problem.space, problem.changing
     dimensions = {
         name: dimension

@@ -3,16 +3,16 @@
 Notation:
 
 =================  ===================================================================
-k                  ``max_resources``, count of folds
-r                  count of folds that a candidate was evaluated on
+k                  ``max_resources``, number of folds
+r                  number of folds on which a candidate was evaluated
 leader             the candidate with the best mean over all k folds so far
 d                  scores of the leader minus those of a candidate on the same r folds
 s2, nu             variance of single differences, and its degrees of freedom
 =================  ===================================================================
 
-Suppose that the means of both over all k folds are equal. Then the mean of d over the first r
-folds has mean 0 and, if single differences are normal, variance ``s2 * (k - r) / (k * r)``: there
-is nothing left to learn when r = k.
+Assume equal means of both over all k folds. Then the mean of d over the first r folds has mean 0
+and, if single differences are normal, variance ``s2 * (k - r) / (k * r)``: no uncertainty is left
+when r = k.
 """
 
 import math
@@ -28,56 +28,55 @@ from sksearch.base import Job, Plan, Reads, Resume, Scheduler, Start, Told
 from sksearch.history import History, Problem, Trial
 from sksearch.schedulers._brackets import one_bracket
 
-GROWTH = 1.25  # of neighbouring rungs: each fold is one up to 5; of 100 folds 21
-# Degrees of freedom that the spread of other candidates' differences counts for, at most: more
-# would not let a candidate's own spread speak.
+GROWTH = 1.25  # of neighbouring rungs: up to 5 folds each is one; 100 folds have 21
+# Maximum degrees of freedom for the spread of other candidates' differences: more would outweigh a
+# candidate's own spread.
 MAX_WEIGHT = 16
-TINY = 1e-12  # of a variance: what rounding leaves of differences that are equal
+TINY = 1e-12  # of a variance: rounding errors of equal differences
 
 
 @dataclass(frozen=True)
 class FoldRace(Scheduler):
-    """Evaluate candidates fold by fold, and drop those that will hardly become the best.
+    """Evaluate candidates fold by fold, and drop those unlikely to become the best.
 
     The first candidate is evaluated on all folds. From then on a candidate is compared after each
-    fold with the best of those that have all folds, on the folds that both have. It is dropped
-    when it would have to be lucky on the others to win. So full cross-validation costs about half
-    as much, and its winner stays the same. The resource must be folds; they are gone through in
-    the order of `cv`, which should be one of chance, as it is where folds are shuffled.
+    fold with the best complete candidate, on their common folds. It is dropped when it could win
+    only by luck on the remaining folds. Full cross-validation then costs about half as much, and
+    the winner stays the same. The resource must be folds; they are used in the order of `cv`,
+    which should be random, as with shuffled folds.
 
     Parameters
     ----------
     n_candidates : int or None, default=20
-        Count of candidates. None: until the time is up, or the space has no new one.
+        Number of candidates. None: until the time limit, or until the space has no new one.
     error : float, default=0.2
-        Largest probability that the candidate with the best mean over all folds is dropped,
-        between 0 and 1, where differences between candidates are normally distributed over the
-        folds. It is reached only if the winner leads by nothing: on recorded scores of real
-        models 0.2 lost 1 winner in 80. A larger error saves more folds.
-
+        Maximum probability of dropping the candidate with the best mean over all folds, between 0
+        and 1, if differences between candidates are normally distributed over the folds. It is
+        reached only if the winner leads by nothing: on recorded scores of real models 0.2 lost 1
+        winner in 80. A larger error saves more folds.
     Notes
     -----
     A candidate is dropped after r of k folds if the mean of the leader's scores minus its own on
     these folds is larger than ``q * sqrt(s2 * (k - r) / (k * r))``, where q is the quantile of
-    Student's t for ``error / n_rungs``: a share for each comparison on the way, and one is kept
-    back, since the leader was chosen by its scores. The variance s2 is that of the differences of
-    single folds. It is pooled over the candidate's own differences and those of other candidates
-    that have all folds; while there are none, the leader's own scores stand for these. Only the
-    winner's own comparisons can go wrong, so `error` needs no correction for the count of
+    Student's t for ``error / n_rungs``: a share for each comparison on the way, and one in
+    reserve, because the leader was selected by its scores. The variance s2 is the variance of the
+    differences on single folds. It is pooled over the candidate's own differences and those of
+    other complete candidates; before there are any, the leader's own scores replace them. Only the
+    winner's own comparisons can go wrong, so `error` needs no correction for the number of
     candidates.
 
-    What is known when a candidate is compared depends on how many jobs are under way. So
-    ``batch_size`` says that number, with every sampler; a job is one fold of one candidate, at
-    first. Until the first candidate has all folds, the others wait after their first one.
+    The results known at a comparison depend on the number of running jobs. ``batch_size`` sets
+    this number, with every sampler; at first a job is one fold of one candidate. Until the first
+    candidate is complete, the others wait after their first fold.
 
-    Models learn of a dropped candidate what its mean over all folds would be if the others were
-    as difficult for it as for those that have them.
+    For a dropped candidate, models learn an estimate of its mean over all folds, under the
+    assumption that the other folds are as difficult for it as for complete candidates.
 
-    With more than five folds some come together: rungs are 1, 2, 3, 4, 5, 6, 7, 8 and 10 of 10
-    folds.
+    With more than five folds some are evaluated together: rungs are 1, 2, 3, 4, 5, 6, 7, 8 and 10
+    of 10 folds.
 
-    Scores of single folds are those of `Result.fold_scores`; where there are none, as with a
-    plain function, they are computed from the means at the rungs.
+    Scores of single folds come from `Result.fold_scores`; if they are missing, as with a plain
+    function, they are computed from the means at the rungs.
 
     References
     ----------
@@ -120,14 +119,14 @@ class FoldRace(Scheduler):
             )
 
     def plan(self, problem: Problem) -> Plan:
-        """Compute what is done if no candidate is dropped, which is the most that can be.
+        """Compute the upper bound, without any candidate dropped.
 
-        Where `n_candidates` is None, and the space does not end, it has `ENDLESS` candidates.
+        If `n_candidates` is None, and the space is infinite, the plan has `ENDLESS` candidates.
         """
         return one_bracket(self.n_candidates, problem, rungs_of_race(problem), is_most=True)
 
     def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:
-        """Bring the most promising candidate further; else start one; else wait."""
+        """Continue the most promising candidate; otherwise start one; otherwise wait."""
         state = RaceState.of(history, self)
         if (trial_id := state.next_trial()) is not None:
             return Resume(trial_id, state.above(history.trials[trial_id].resource))
@@ -138,12 +137,12 @@ class FoldRace(Scheduler):
         return None
 
     def retired(self, history: History, job: Job) -> list[int]:
-        """Return the trials that the last result dropped, and its own if it has all folds."""
+        """Return the trials dropped by the last result, and its own if it has all folds."""
         return list(RaceState.of(history, self).gone)
 
 
 def rungs_of_race(problem: Problem) -> list[int]:
-    """Return the counts of folds after which candidates are compared, and all folds."""
+    """Return the numbers of folds after which candidates are compared, and all folds."""
     rungs = [problem.min_resources]
     while rungs[-1] < problem.max_resources:
         following = max(rungs[-1] + 1, math.floor(rungs[-1] * GROWTH))
@@ -153,12 +152,12 @@ def rungs_of_race(problem: Problem) -> list[int]:
 
 @dataclass
 class RaceState:
-    """The state of a race, kept in the history's cache; each event of its log is read once.
+    """State of a race, kept in the history's cache; each event of its log is read once.
 
     Parameters
     ----------
     rungs : list of int
-        Counts of folds.
+        Numbers of folds.
     error : float
         As in `FoldRace`.
     """
@@ -169,19 +168,19 @@ class RaceState:
     #: Scores on all folds, by trial.
     finished: dict[int, np.ndarray] = field(default_factory=dict)
     leader: int | None = None
-    #: What the leader's scores were when it had so many folds. They differ from its scores on
-    #: all where training finds a count of iterations, which is chosen again after each fold.
+    #: The leader's scores at each number of folds. They differ from its scores on all folds if
+    #: training chooses a number of iterations, which is updated after each fold.
     _path: dict[int, np.ndarray] = field(default_factory=dict)
-    #: Scores of those that wait to be brought further, by trial.
+    #: Scores of waiting trials.
     idle: dict[int, np.ndarray] = field(default_factory=dict)
     failed: set[int] = field(default_factory=set)
-    #: Candidates that will never be brought further since the last result.
+    #: Trials that the last result ruled out.
     gone: list[int] = field(default_factory=list)
     _variances: tuple[float, int] = (0.0, 0)
 
     @classmethod
     def of(cls, history: History, race: FoldRace) -> "RaceState":
-        """Return the state of a history's race, brought up to date."""
+        """Return the up-to-date state of a history's race."""
         state = history.cache.get("race")
         if state is None:
             state = history.cache["race"] = cls(rungs_of_race(history.problem), race.error)
@@ -194,18 +193,18 @@ class RaceState:
         return state
 
     def above(self, resource: int) -> int:
-        """Return the rung that follows after a count of folds."""
+        """Return the rung after a number of folds."""
         return next(rung for rung in self.rungs if rung > resource)
 
     def next_trial(self) -> int | None:
-        """Return what is brought further: only the first one before there is a leader."""
+        """Return the trial to continue: only the first one before there is a leader."""
         if self.leader is None:
             first = next(i for i in range(len(self.failed) + 1) if i not in self.failed)
             return first if first in self.idle else None
         return min(self.idle, key=lambda i: (self._behind(i), i), default=None)
 
     def _tell(self, trial: Trial, resource: int) -> None:
-        """Read a result: the trial fails, finishes or waits, and some may be dropped."""
+        """Read a result: the trial fails, finishes or waits, and trials may be dropped."""
         self.gone = []
         if math.isnan(trial.results[resource].score):
             self.failed.add(trial.id)
@@ -225,14 +224,14 @@ class RaceState:
         self._drop(list(self.idle))
 
     def _drop(self, trial_ids: list[int]) -> None:
-        """Drop those of some idle trials that will hardly overtake the leader."""
+        """Drop the given idle trials that are unlikely to overtake the leader."""
         dropped = [i for i in trial_ids if self.leader is not None and self._is_hopeless(i)]
         for i in dropped:
             del self.idle[i]
         self.gone += dropped
 
     def _behind(self, trial_id: int) -> float:
-        """Mean difference between the leader and a trial."""
+        """Return the mean difference between the leader and a trial."""
         return float(self._differences(trial_id).mean())
 
     def _differences(self, trial_id: int) -> np.ndarray:
@@ -241,11 +240,11 @@ class RaceState:
         return self._path.get(n, self._best()[:n]) - scores
 
     def _best(self) -> np.ndarray:
-        """Scores of the leader on all folds."""
+        """Return the scores of the leader on all folds."""
         return self.finished[cast(int, self.leader)]
 
     def _is_hopeless(self, trial_id: int) -> bool:
-        """Whether a trial is too far behind the leader."""
+        """Return whether a trial is too far behind the leader."""
         d = self._differences(trial_id)
         k, r, mean = self.rungs[-1], len(d), d.mean()
         squares, nu = self._variances
@@ -255,26 +254,26 @@ class RaceState:
         return bool(mean > _quantile(self.error / len(self.rungs), nu) * sd)
 
     def _pooled(self) -> tuple[float, int]:
-        """Sum of squares and degrees of freedom of what is known of differences between others."""
+        """Return sum of squares and degrees of freedom of differences between other candidates."""
         best, k = self._best(), self.rungs[-1]
         if k == 1:
             return 0.0, 1
         others = [scores for i, scores in self.finished.items() if i != self.leader]
         variances = (best - np.array(others)).var(axis=1, ddof=1) if others else np.empty(0)
-        # Candidates that differ by the same on each fold say nothing about the others.
+        # Candidates with a constant difference on all folds carry no information about the others.
         variances = variances[variances > TINY * best.var()]
-        if not len(variances):  # the leader's own scores vary more, as a rule, than differences
+        if not len(variances):  # the leader's own scores usually vary more than differences
             return float(best.var(ddof=1)), 1
         weight = min(MAX_WEIGHT, len(variances) * (k - 1))
         return weight * float(variances.mean()) / self._left_after_selection(), weight
 
     def _left_after_selection(self) -> float:
-        """Part of the variance that is left among those that were not dropped.
+        """Return the part of the variance left among candidates that were not dropped.
 
-        They have no large differences on their first folds: those that had were dropped. A
-        standard normal variable that is known to be under q has the second moment
-        ``1 - q pdf(q) / cdf(q)``. Without this the spread is underestimated, more are dropped,
-        and so on: of 2 folds, an error of 0.2 became one of 0.32.
+        They have no large differences on their first folds, because candidates with large
+        differences were dropped. A standard normal variable truncated at q has the second moment
+        ``1 - q pdf(q) / cdf(q)``. Without this correction the spread is underestimated, more are
+        dropped, and the error accumulates: with 2 folds, an error of 0.2 became 0.32.
         """
         alpha = self.error / len(self.rungs)
         q = norm.isf(alpha)
@@ -283,5 +282,5 @@ class RaceState:
 
 @lru_cache(maxsize=1024)
 def _quantile(probability: float, nu: int) -> float:
-    """The value that Student's t exceeds with a probability."""
+    """Return the value that Student's t exceeds with a probability."""
     return float(student.isf(probability, nu))

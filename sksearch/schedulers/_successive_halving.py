@@ -14,7 +14,7 @@ class SuccessiveHalving(Halving, BracketScheduler):
     Parameters
     ----------
     n_candidates : int or None, default=None
-        Count of candidates at the lowest rung. None: ``factor ** (n_rungs - 1)``, so that one
+        Number of candidates at the lowest rung. None: ``factor ** (n_rungs - 1)``, so that one
         candidate reaches ``max_resources`` and each rung costs about the same.
     factor : float, default=3
         One candidate in `factor` is promoted, and rungs are `factor` times apart (eta in [1]_).
