@@ -1,4 +1,4 @@
-"""An acquisition function on the unit cube: models, what is pending, failures and cost."""
+"""Acquisition function on the unit cube, with pending candidates, failures and cost."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,8 +13,8 @@ from sksearch.models._feasibility import Probability
 from sksearch.models._normal import slope_of_log_cdf
 from sksearch.space import Beliefs
 
-# Power of the density of beliefs, over the count of scores: beta of piBO. With 10 a wrong belief
-# costs more than as many candidates again.
+# Numerator of the power of beliefs, divided by the number of scores: beta of piBO. With 10 a wrong
+# belief costs more than doubling the number of candidates.
 BELIEF_POWER = 3.0
 
 
@@ -25,13 +25,13 @@ class Penalty:
     Parameters
     ----------
     center : ndarray of shape (n_dims,)
-        The pending point, NaN where inactive.
+        Pending point, NaN where inactive.
     mean, sd : float
         Predicted score at the pending point.
     best : float
-        Greatest score known.
+        Greatest known score.
     lipschitz : float
-        Estimate of how fast scores change at most, per unit of the cube.
+        Estimate of the Lipschitz constant of the scores on the unit cube.
 
     References
     ----------
@@ -54,7 +54,7 @@ class Penalty:
         elsewhere = (np.abs(difference[:, choices]) > 1e-9).any(axis=1)  # another choice
         difference = difference[:, numbers]
         distance = np.sqrt((difference**2).sum(axis=1) + 1e-12)
-        # [1]_ eq. 6: the probability that the point is outside the ball that cannot hold a
+        # [1]_ eq. 6: the probability that the point is outside the ball without a possible
         # maximum.
         z = (self.lipschitz * distance - max(self.best - self.mean, 0.0)) / self.sd
         value = log_ndtr(z)
@@ -65,17 +65,17 @@ class Penalty:
 
 @dataclass(frozen=True)
 class InteriorPrior:
-    """A prior belief that the maximum is inside the ranges rather than at their ends.
+    """Prior belief that the maximum is inside the ranges rather than at their ends.
 
-    A process knows least at the faces and corners of the cube, of which there are many, and so
-    an acquisition function alone looks there more often than the maximum is there. As in piBO
-    [1]_, it is multiplied by a density, here ``4 u (1 - u) + 0.1`` for each number u, to a power
-    that falls as observations come.
+    A process is most uncertain at the many faces and corners of the cube, so an acquisition
+    function alone proposes them more often than the maximum lies there. As in piBO [1]_, it is
+    multiplied by a density, here ``4 u (1 - u) + 0.1`` for each number u, raised to a power that
+    decreases with the number of observations.
 
     Parameters
     ----------
     power : float
-        The power that the density is raised to.
+        Exponent of the density.
 
     References
     ----------
@@ -97,17 +97,17 @@ class InteriorPrior:
 
 @dataclass(frozen=True)
 class UserPrior:
-    """What a user believes, as a factor that loses its weight as observations come.
+    """A user's belief, as a factor that fades with the number of observations.
 
-    As in piBO [1]_ an acquisition function is multiplied by the density of the beliefs, to a
-    power that falls with the count of observations.
+    As in piBO [1]_ an acquisition function is multiplied by the density of the beliefs, raised to
+    a power that decreases with the number of observations.
 
     Parameters
     ----------
     prior : Beliefs
-        The density.
+        Density of the belief.
     power : float
-        The power that it is raised to.
+        Exponent of the density.
 
     References
     ----------
@@ -128,33 +128,33 @@ class UserPrior:
 
 
 def beliefs(history: History, n_scores: int) -> list[UserPrior]:
-    """Return the factor that the user's beliefs are after so many scores, if there are any."""
+    """Return the factor for the user's beliefs at this number of scores, if there are any."""
     prior = history.problem.prior
     return [] if prior is None else [UserPrior(prior, BELIEF_POWER / max(1, n_scores))]
 
 
 @dataclass(frozen=True)
 class Criterion:
-    """What is maximised to find the next candidate.
+    """Criterion maximised to find the next candidate.
 
     Parameters
     ----------
     models : list
-        Models with ``predict(U) -> mean, sd``, and ``predict_with_gradient`` where `numbers` are
+        Models with ``predict(U) -> mean, sd``, and ``predict_with_gradient`` if `numbers` are
         given; the acquisition function is averaged over them.
     acquisition : Acquisition
-        A function of mean, standard deviation and best score.
+        Function of mean, standard deviation and best score.
     best : list of float or of ndarray of shape (n_fantasies,)
-        The score to improve on for each model, or one for each column of its mean.
+        Score to improve on for each model, or one for each column of its mean.
     numbers : ndarray of int or None, default=None
-        Coordinates by which there are gradients; None: by none.
+        Coordinates for gradients; None: no gradients.
     feasibility : Feasibility, Margin, AllOf or None, default=None
-        Model of the probability that a candidate does not fail and keeps its bounds.
+        Model of the probability that a candidate does not fail and satisfies its bounds.
     log_cost : GaussianProcess or None, default=None
-        Model of the logarithm of seconds, by which the acquisition function is divided.
+        Model of the logarithm of seconds to divide the acquisition function by.
     factors : list of callable
-        Each is ``factor(U, numbers)``, the logarithm of a factor, shape (m,), and its gradient:
-        an `InteriorPrior`, a `UserPrior`, or a `Penalty` for each pending candidate.
+        Each is ``factor(U, numbers)``, the logarithm of a factor, shape (m,), and its gradient: an
+        `InteriorPrior`, a `UserPrior`, or a `Penalty` for each pending candidate.
     """
 
     models: list
@@ -206,7 +206,7 @@ class Criterion:
     def _with_factors(
         self, U: np.ndarray, value: np.ndarray, gradient: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Value and gradient with feasibility, cost and further factors."""
+        """Multiply value and gradient by feasibility, cost and further factors."""
         if self.feasibility is not None:
             more, slope = self.feasibility.log_probability_with_gradient(U)
             value, gradient = value + more, gradient + slope
@@ -219,10 +219,10 @@ class Criterion:
         return value, gradient
 
     def _as_factor(self, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The value as a logarithm where there are factors, and the slope of that.
+        """Return the value as a logarithm if there are factors, and its slope.
 
-        A confidence bound has any sign: as in [1]_ of `Penalty`, log(1 + exp(value)) is what is
-        multiplied.
+        A confidence bound may have any sign, so as in [1]_ of `Penalty` log(1 + exp(value)) is
+        multiplied instead.
         """
         alone = self.feasibility is None and self.log_cost is None and not self.factors
         if self.acquisition.logarithmic or alone:

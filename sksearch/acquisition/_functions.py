@@ -1,8 +1,8 @@
-"""What a candidate promises, from the mean and standard deviation of its score.
+"""Acquisition functions of the mean and standard deviation of a candidate's score.
 
 ==============  =================================================================
 mu, sigma       predicted mean and standard deviation, greater is better
-best            the score to improve on
+best            score to improve on
 z               (mu - best - margin) / sigma
 h(z)            phi(z) + z Phi(z); expected improvement is sigma h(z)
 ==============  =================================================================
@@ -31,13 +31,13 @@ def log_h(z: np.ndarray) -> np.ndarray:
     Returns
     -------
     value : ndarray
-        Relative error below 1e-9 where z^2 does not overflow.
+        Relative error below 1e-9 unless z^2 overflows.
 
     Notes
     -----
-    Much as in [1]_: the definition above -1, and below phi(z) (1 + z m(-z)) with Mills'
-    ratio m, by ``erfcx`` down to -25 and farther, where the difference to 1 is what counts, by
-    a continued fraction.
+    Similar to [1]_: the definition above -1, and below phi(z) (1 + z m(-z)) with Mills' ratio m,
+    computed with ``erfcx`` down to -25 and, further down, with a continued fraction, because the
+    difference to 1 matters there.
 
     References
     ----------
@@ -47,7 +47,7 @@ def log_h(z: np.ndarray) -> np.ndarray:
     """
     z = np.asarray(z, dtype=float)
     near = z > -1
-    if near.all():  # a call with few points costs what its operations cost, not its points
+    if near.all():  # with few points the cost depends on the number of operations
         return np.log(np.exp(-0.5 * z * z - LOG_SQRT_2PI) + z * ndtr(z))
     value = np.empty_like(z)
     x = z[near]
@@ -61,7 +61,7 @@ def log_h(z: np.ndarray) -> np.ndarray:
 
 
 def _one_minus_x_mills(x: np.ndarray) -> np.ndarray:
-    """1 - x m(x) for large x, from m(x) = 1 / (x + 1 / (x + 2 / (x + 3 / ...)))."""
+    """Return 1 - x m(x) for large x, from m(x) = 1 / (x + 1 / (x + 2 / (x + 3 / ...)))."""
     tail = x
     for k in range(12, 1, -1):
         tail = x + k / tail
@@ -74,7 +74,7 @@ def _check_not_negative(name: str, value: float) -> None:
 
 
 class Acquisition(ABC):
-    """A function of predicted mean, standard deviation and the score to improve on.
+    """Function of predicted mean, standard deviation and the score to improve on.
 
     Examples
     --------
@@ -89,7 +89,7 @@ class Acquisition(ABC):
     [0.0, 0.2]
     """
 
-    #: Whether the values are logarithms of what is averaged over several models.
+    #: Whether the values are logarithms of the quantity averaged over several models.
     logarithmic: bool = False
 
     @abstractmethod
@@ -110,8 +110,8 @@ class LogEI(Acquisition):
     Parameters
     ----------
     margin : float, default=0.0
-        In standard deviations of the scores that are known, at least 0: often called xi. The
-        larger it is, the farther from what is known a candidate is looked for.
+        In standard deviations of the known scores, at least 0; often called xi. Larger values
+        explore farther from known candidates.
 
     References
     ----------
@@ -156,7 +156,7 @@ class LogPI(Acquisition):
     Parameters
     ----------
     margin : float, default=0.01
-        In standard deviations of the scores that are known, at least 0.
+        In standard deviations of the known scores, at least 0.
 
     References
     ----------
@@ -195,12 +195,12 @@ class LogPI(Acquisition):
 
 @dataclass(frozen=True)
 class UCB(Acquisition):
-    """Upper confidence bound of the score: the lower one of a loss [1]_.
+    """Upper confidence bound of the score: the lower bound of a loss [1]_.
 
     Parameters
     ----------
     kappa : float, default=2.0
-        Count of standard deviations above the mean, at least 0.
+        Number of standard deviations above the mean, at least 0.
 
     References
     ----------
@@ -233,7 +233,7 @@ class UCB(Acquisition):
 
 @dataclass(frozen=True)
 class Indifferent(Acquisition):
-    """One everywhere: the other factors of a criterion decide."""
+    """Constant 1: the other factors of a criterion decide."""
 
     logarithmic = True
 

@@ -1,10 +1,10 @@
-"""The expected improvement of the volume that a front covers, for several objectives.
+"""Expected improvement of the volume under a Pareto front, for several objectives.
 
 ==============  =================================================================
 Y               front, shape (k, m), greater is better
-reference       what counts must be greater in each objective, shape (m,)
+reference       lower limit of each objective, shape (m,)
 psi(t)          E max(0, y - t) of a predicted objective y, sigma h((mu - t) / sigma)
-cell            a part of what the front leaves open, above the reference
+cell            a part of the region not dominated by the front, above the reference
 ==============  =================================================================
 """
 
@@ -19,21 +19,21 @@ from sksearch.acquisition._functions import log_h
 from sksearch.models._feasibility import Probability
 from sksearch.models._normal import LOG_SQRT_2PI, slope_of_log_cdf
 
-N_CELLS = 256  # points that stand for the open part of three objectives or more
-N_TRIES = 50  # rounds of draws, as most of them may be below the front
-BEYOND = 0.5  # of the front's range, how far above its best values improvements are looked for
+N_CELLS = 256  # points that represent the open region for three or more objectives
+N_TRIES = 50  # rounds of draws, as most may be below the front
+BEYOND = 0.5  # of the front's range: margin above its best values for improvements
 Terms = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 class Strips:
-    """Two objectives: the open part as strips between neighbours on the front; exact.
+    """Two objectives: the open region as strips between neighbours on the front; exact.
 
     Parameters
     ----------
     Y : ndarray of shape (k, 2)
-        The front.
+        Pareto front.
     reference : ndarray of shape (2,)
-        The least that counts.
+        Lower limit of each objective.
     """
 
     def __init__(self, Y: np.ndarray, reference: np.ndarray):
@@ -51,7 +51,7 @@ class Strips:
         x = (mean[:, :1] - self.edges) / s[:, 0]
         v = (mean[:, 1:] - self.floors) / s[:, 1]
         log_x, log_v = np.log(s[:, 0]) + log_h(x), np.log(s[:, 1]) + log_h(v)
-        # psi at the left edge less psi at the right one; the last strip has no right edge.
+        # psi at the left edge minus psi at the right one; the last strip has no right edge.
         drop = np.maximum(log_x[:, :-1] - log_x[:, 1:], 1e-12)
         width = log_x.copy()
         width[:, :-1] += np.log(-np.expm1(-drop))
@@ -65,17 +65,17 @@ class Strips:
 
 
 class PosteriorDraws:
-    """Any count of objectives: the open part as points drawn from it.
+    """Any number of objectives: the open region as points drawn from it.
 
-    The expected improvement is the integral, over the open part, of the probability that a point
-    of it is exceeded in all objectives.
+    The expected improvement is the integral over the open region of the probability that a point
+    is exceeded in all objectives.
 
     Parameters
     ----------
     Y : ndarray of shape (k, m)
-        The front.
+        Pareto front.
     reference : ndarray of shape (m,)
-        The least that counts.
+        Lower limit of each objective.
     rng : numpy.random.Generator
         Source of the points.
     """
@@ -108,13 +108,14 @@ class HypervolumeCriterion:
     Parameters
     ----------
     models : list
-        A model of each objective, see `Criterion`.
+        One model for each objective, see `Criterion`.
     cells : Strips, PosteriorDraws or None
-        What the front leaves open; None: whatever keeps the bounds is an improvement.
+        Region not dominated by the front; None: any point that satisfies the bounds is an
+        improvement.
     numbers : ndarray of int
-        Coordinates by which there are gradients.
+        Coordinates for gradients.
     feasibility : Probability or None, default=None
-        Model of the probability that a candidate does not fail and keeps its bounds.
+        Model of the probability that a candidate does not fail and satisfies its bounds.
     factors : sequence of callable, default=()
         Further factors, see `Criterion`.
 

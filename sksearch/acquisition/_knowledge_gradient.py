@@ -1,8 +1,8 @@
-"""What a training with a part of the resource promises for all of it, and what it costs.
+"""Expected gain at full size from training with a part of the resource, per cost.
 
 ==========  ======================================================================
-u, t        params, and the logarithm of their size from 0 to 1
-f(u, 1)     score with all of the resource
+u, t        parameters, and the logarithm of their size from 0 to 1
+f(u, 1)     score with the full resource
 s(u, t)     standard deviation of the change of the mean of f(u, 1) that a result
             at size t will bring
 ==========  ======================================================================
@@ -21,28 +21,28 @@ LEAST_CHANGE = 1e-12  # of a mean, in standard deviations of the scores
 
 
 class GainPerCost:
-    """Logarithm of the expected improvement at full size over the cost of what brings it.
+    """Logarithm of the expected improvement at full size, divided by the cost of the result.
 
-    A result at a size moves the mean of the score at full size by a normal variable, whose
-    standard deviation is the covariance of the two over that of the result. What is expected is
-    the improvement of that mean over the best one: the knowledge gradient [1]_ of one candidate.
-    A mean above the best one counts as equal to it: that much is known without a result, and a
-    result that says nothing of full size gains nothing.
+    A result at a size moves the mean of the score at full size by a normal variable with a
+    standard deviation equal to the covariance of both scores divided by the standard deviation of
+    the result. The criterion is the expected improvement of that mean over the best one: the
+    knowledge gradient [1]_ of one candidate. A mean above the best one is set equal to it, because
+    that gain is known without a result. A result uncorrelated with full size gains nothing.
 
     Parameters
     ----------
     gp : SizeProcess
-        Of scores.
+        Process of scores.
     best : float
         Greatest mean at full size.
     sizes : ndarray of shape (n_sizes,)
-        Log sizes that may be chosen, ascending, the last 1.
+        Allowed log sizes, ascending, the last 1.
     log_cost : callable
         ``log_cost(points)``, the logarithm of the cost at points (m, n_dims + 1), shape (m,).
     feasibility : Probability or None
         Model of the probability that a candidate does not fail.
     factors : sequence of callable
-        As of `Criterion`.
+        As for `Criterion`.
 
     References
     ----------
@@ -50,7 +50,7 @@ class GainPerCost:
        beliefs", INFORMS Journal on Computing 21, 2009. https://doi.org/10.1287/ijoc.1080.0314
     """
 
-    numbers = None  # no gradient: it is maximised by steps
+    numbers = None  # no gradient: steps maximise it
 
     def __init__(
         self,

@@ -2,7 +2,7 @@
 
 ==========  ======================================================================
 U           points of the cube, canonical: NaN where inactive, cells at their middle
-m           count of candidates
+m           number of candidates
 ==========  ======================================================================
 """
 
@@ -16,13 +16,13 @@ from scipy.optimize import minimize
 from sksearch.history import History
 from sksearch.space import Space
 
-MAX_ENUMERATED = 2_000  # points of a finite space that are all looked at
+MAX_ENUMERATED = 2_000  # points of a finite space up to which all are evaluated
 SCALES = np.array([0.003, 0.01, 0.03, 0.1, 0.3])
 N_REFINED = 5
 N_ROUNDS = 3  # of gradient steps and exchanges in turn
-N_ALTERNATIVES = 8  # other values of a discrete coordinate that are tried at once
-MAX_EXCHANGED = 60_000  # coordinates that are exchanged, times those of a point
-N_NEIGHBOURS = 20  # of a point, where there is no gradient
+N_ALTERNATIVES = 8  # other values of a discrete coordinate tried together
+MAX_EXCHANGED = 60_000  # limit for exchanged coordinates times coordinates of a point
+N_NEIGHBOURS = 20  # of a point, without a gradient
 
 
 def draw(space: Space, rng: np.random.Generator, n: int) -> np.ndarray:
@@ -31,7 +31,7 @@ def draw(space: Space, rng: np.random.Generator, n: int) -> np.ndarray:
 
 
 def reflected(U: np.ndarray) -> np.ndarray:
-    """Points of the cube, where coordinates that leave it come back from its sides."""
+    """Reflect coordinates outside the cube at its sides."""
     U = np.abs(U) % 2
     return np.minimum(U, 2 - U)
 
@@ -39,25 +39,24 @@ def reflected(U: np.ndarray) -> np.ndarray:
 def perturb(space: Space, U: np.ndarray, rng: np.random.Generator, n: int) -> np.ndarray:
     """Return `n` canonical points near those of `U`.
 
-    Each is a copy of a random row, in which every coordinate is changed with probability
-    1 / 2, and one at least: a number by a normal step of one of several scales, a choice by a
-    new draw.
+    Each is a copy of a random row with every coordinate changed with probability 1 / 2, and at
+    least one: a number by a normal step of one of several scales, a choice by a new draw.
 
     Parameters
     ----------
     space : Space
-        Where from, with d dimensions.
+        Search space with d dimensions.
     U : ndarray of shape (k, d)
         Canonical points.
     rng : numpy.random.Generator
         Source of the draws.
     n : int
-        Count of points.
+        Number of points.
 
     Returns
     -------
     points : ndarray of shape (n, d)
-        Canonical.
+        Canonical points.
     """
     V = U[rng.integers(len(U), size=n)]
     fresh = rng.random(V.shape)
@@ -72,23 +71,23 @@ def perturb(space: Space, U: np.ndarray, rng: np.random.Generator, n: int) -> np
 def candidates(
     space: Space, incumbents: np.ndarray, rng: np.random.Generator, n: int
 ) -> np.ndarray:
-    """Return points to choose from: half uniform, half near the incumbents.
+    """Return candidate points: half uniform, half near the incumbents.
 
     Parameters
     ----------
     space : Space
-        Where from.
+        Search space.
     incumbents : ndarray of shape (k, n_dims)
-        The best points known; may be empty.
+        Best known points; may be empty.
     rng : numpy.random.Generator
         Source of the draws.
     n : int
-        Count of points.
+        Number of points.
 
     Returns
     -------
     points : ndarray of shape (n, n_dims)
-        Canonical.
+        Canonical points.
     """
     if len(incumbents) == 0:
         return draw(space, rng, n)
@@ -96,7 +95,7 @@ def candidates(
 
 
 def enumerate_points(space: Space) -> np.ndarray | None:
-    """Return all points of a small finite space, shape (size, n_dims), else None."""
+    """Return all points of a small finite space, shape (size, n_dims), otherwise None."""
     if space.size > MAX_ENUMERATED:
         return None
     n = int(space.size)
@@ -105,7 +104,7 @@ def enumerate_points(space: Space) -> np.ndarray | None:
 
 
 def all_points(history: History) -> np.ndarray | None:
-    """Return all points of a small finite space, kept in the cache; else None."""
+    """Return all points of a small finite space, kept in the cache; otherwise None."""
     if "points" not in history.cache:
         history.cache["points"] = enumerate_points(history.problem.space)
     return history.cache["points"]
@@ -124,23 +123,23 @@ def maximise(
     Parameters
     ----------
     criterion : callable
-        ``criterion(U) -> (m,)``; with an attribute ``numbers`` that is not None,
-        ``criterion.with_gradient(U)``, too.
+        ``criterion(U) -> (m,)``; if it has an attribute ``numbers`` other than None, also
+        ``criterion.with_gradient(U)``.
     space : Space
-        Where from, with n_dims dimensions.
+        Search space with n_dims dimensions.
     points : ndarray of shape (m, n_dims)
         Canonical points.
     rng : numpy.random.Generator
-        For exchanges and neighbours.
+        Source of exchanges and neighbours.
     n_iterations : int, default=20
-        Count of iterations of a gradient search at most.
+        Maximum number of iterations of a gradient search.
     n_refined : int, default=5
-        Count of points that are improved.
+        Number of points to improve.
 
     Returns
     -------
     points : ndarray of shape (m + n_refined, n_dims)
-        The improved ones and those given, best first.
+        Improved and given points, best first.
     """
     values = criterion(points)
     order = np.argsort(-values, kind="stable")
@@ -172,7 +171,7 @@ def _climb(
     smooth: list[int],
     n_iterations: int,
 ) -> None:
-    """L-BFGS-B on the sum over all points, which share nothing; in place."""
+    """Run L-BFGS-B on the sum over all points, which are independent; in place."""
     columns = np.asarray(criterion.numbers)[smooth]
     start = best[:, columns]
     active = ~np.isnan(start)
@@ -199,7 +198,7 @@ def _climb(
     numbers = np.full(start.shape, np.nan)
     numbers[active] = found.x
     moved[:, columns] = numbers
-    # A number may be the parent of a condition, and then other coordinates come or go.
+    # A number may be the parent of a condition: other coordinates may become active or inactive.
     moved = space.canonical(np.where(np.isnan(moved), 0.5, moved))
     _keep_better(criterion(moved), moved, best, best_values)
 
@@ -251,9 +250,9 @@ def _exchange(
 
 
 def _exchanged(u: np.ndarray, discrete: list[int], rng: np.random.Generator) -> list[int]:
-    """Active discrete coordinates of a point; some of them where there are hundreds.
+    """Return active discrete coordinates of a point; only some of them if there are hundreds.
 
-    Each has points beside it with all coordinates, so that the work grows as a square.
+    The alternatives of each contain all coordinates, so the cost is quadratic.
     """
     active = [j for j in discrete if not np.isnan(u[j])]
     most = max(N_NEIGHBOURS, MAX_EXCHANGED // len(u))
@@ -265,7 +264,7 @@ def _exchanged(u: np.ndarray, discrete: list[int], rng: np.random.Generator) -> 
 def _alternatives(
     dimension: Any, u: float, categorical: bool, rng: np.random.Generator
 ) -> Iterable[float]:
-    """Coordinates of other values: the next ones of a number, any of a choice."""
+    """Return coordinates of other values: the next ones of a number, any of a choice."""
     lower, upper = (float(end[0]) for end in dimension.cell(np.array([u])))
     if categorical:
         n = int(dimension.size)
