@@ -1,4 +1,4 @@
-"""Surrogates on the unit cube: arrays in, arrays out, nothing of trials."""
+"""Surrogate models on the unit cube: arrays in, arrays out, independent of trials."""
 
 from sksearch._utils._on_demand import on_demand
 

@@ -1,9 +1,9 @@
-"""A Cholesky factor and its inverse that grow by rows.
+"""Cholesky factor and its inverse, both extended by rows.
 
 ==========  ======================================================================
 K           symmetric positive definite matrix, shape (n, n)
 L, M        lower triangular, K = L L^T and M = L^-1
-k           count of rows that are appended
+k           number of rows appended
 B, C        the new rows of L: lower left (k, n) and lower right (k, k)
 ==========  ======================================================================
 """
@@ -21,26 +21,26 @@ class CholeskyFactor:
     Parameters
     ----------
     K : ndarray of shape (n, n)
-        Symmetric; rounding may have made it slightly indefinite.
+        Symmetric matrix; rounding may have made it slightly indefinite.
 
     Attributes
     ----------
     n : int
-        Count of rows.
+        Number of rows.
     jitter : float
-        Addition to the diagonal, relative to its mean; 0 if nothing was needed.
+        Addition to the diagonal, relative to its mean; 0 if none was needed.
     added_jitter : float
         Addition to the diagonal.
 
     Raises
     ------
     numpy.linalg.LinAlgError
-        If no jitter up to 1e-2 helps.
+        If jitter up to 1e-2 is not enough.
 
     Notes
     -----
-    `append` costs O(k n^2 + k^2 n + k^3) in place of O((n + k)^3) for a new factorisation [1]_.
-    C is the factor of the Schur complement of K in the extended matrix.
+    `append` costs O(k n^2 + k^2 n + k^3) instead of O((n + k)^3) for a new factorisation [1]_. C
+    is the factor of the Schur complement of K in the extended matrix.
 
     References
     ----------
@@ -69,7 +69,7 @@ class CholeskyFactor:
 
     @property
     def M(self) -> np.ndarray:  # noqa: N802
-        """The inverse of L, lower triangular, shape (n, n)."""
+        """Inverse of L, lower triangular, shape (n, n)."""
         return self._M[: self.n, : self.n]
 
     @property
@@ -118,7 +118,7 @@ class CholeskyFactor:
         schur = K_new_new - B @ B.T
         schur[np.diag_indices(k)] += self.added_jitter
         found = _cholesky(schur, np.mean(np.diag(K_new_new)))
-        if found is None:  # all rows need the same jitter, or some would look less noisy
+        if found is None:  # all rows need the same jitter, otherwise some would appear less noisy
             K_old = self.L @ self.L.T
             K_old[np.diag_indices(n)] -= self.added_jitter
             other = CholeskyFactor(np.block([[K_old, K_new_old.T], [K_new_old, K_new_new]]))
@@ -139,7 +139,7 @@ class CholeskyFactor:
         self._L, self._M = L, M
 
     def _factorise(self, K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """L and its inverse, with the least jitter that is enough."""
+        """Return L and its inverse, with the least jitter that suffices."""
         if not np.isfinite(K).all():
             raise np.linalg.LinAlgError(
                 f"matrix of shape {K.shape} has entries that are not finite."
@@ -159,9 +159,9 @@ class CholeskyFactor:
 
 
 def _cholesky(K: np.ndarray, scale: float | np.floating) -> tuple[np.ndarray, np.ndarray] | None:
-    """L and its inverse; None where K is not positive definite but for rounding errors."""
+    """Return L and its inverse; None if K is not positive definite up to rounding errors."""
     L, info = dpotrf(K, lower=1, clean=1)
-    # A pivot of rounding size gives an inverse of nothing but rounding errors.
+    # With a pivot of rounding size the inverse would consist of rounding errors.
     if info != 0 or not np.diag(L).min() ** 2 > 1e-14 * scale:
         return None
     return L, dtrtri(L, lower=1)[0]

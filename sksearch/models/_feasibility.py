@@ -1,4 +1,4 @@
-"""The probability that a candidate does not fail, and that it keeps its bounds."""
+"""Probabilities that a candidate does not fail, and that it satisfies its bounds."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -10,13 +10,13 @@ from sksearch.models._gp import GaussianProcess
 from sksearch.models._kernels import MixedKernel
 from sksearch.models._normal import slope_of_log_cdf
 
-# Variance of a label beside what is learnt: one failure makes another likely, not certain.
+# Noise variance of a label: one failure makes another likely, not certain.
 LABEL_NOISE = 0.1
-# Beyond the border of failures a process of scores promises much, since it knows little there.
-# A probability that is smooth lets it go there again and again.
+# A process of scores expects much beyond the border of failures, where it is uncertain. A smooth
+# probability would let it go there repeatedly.
 SHARPNESS = 1e3
-# Where success is only just likelier than failure, half of the candidates fail, and the optimum is
-# not found sooner.
+# At a border of equal probabilities half of the candidates fail, and the optimum is not found
+# sooner.
 CAUTION = 0.4
 
 
@@ -26,22 +26,22 @@ class Feasibility:
     Parameters
     ----------
     gp : GaussianProcess
-        Conditioned on what `centred_labels` returns, with a known noise of `LABEL_NOISE`.
+        Conditioned on the result of `centred_labels`, with a known noise of `LABEL_NOISE`.
     ok : ndarray of shape (n,)
-        Which of its points succeeded, bool.
+        Mask of its successful points, bool.
     sharpness : float, default=1.0
-        Factor of the standardised label: a large number makes of the probability a
-        border, 1 where success is likelier than failure, and 0 beyond.
+        Factor of the standardised label: a large factor turns the probability into a sharp border,
+        1 if success is more likely than failure, and 0 otherwise.
     caution : float, default=0.0
-        Subtracted from the standardised label before: with 0.4 the border is where success has
-        a probability of 0.66.
+        Subtracted from the standardised label first: with 0.4 the border lies at a success
+        probability of 0.66.
 
     Notes
     -----
-    Least-squares classification ([1]_, section 6.5): the labels are regressed on, and the
-    probability is that of a noisy label above 0. Far from all points it is about the share of
-    successes so far, but nearer to 1/2: the mean of the labels is that with one success and one
-    failure more.
+    Least-squares classification ([1]_, section 6.5): a regression on the labels, with the
+    probability that a noisy label is above 0. Far from all points it is about the share of
+    successes so far, but nearer to 1/2: the mean of the labels includes one additional success and
+    one additional failure.
 
     References
     ----------
@@ -76,7 +76,7 @@ class Feasibility:
         return log_ndtr(self.sharpness * ((mean + self.mean) / self._scale(sd) - self.caution))
 
     def log_probability_with_gradient(self, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return it and its gradient by the numbers, shapes (m,) and (m, n_numbers)."""
+        """Return it with its gradient by the numbers, shapes (m,) and (m, n_numbers)."""
         mean, sd, d_mean, d_sd = self.gp.predict_with_gradient(U)
         scale = self._scale(sd)
         label = (mean + self.mean) / scale
@@ -85,29 +85,29 @@ class Feasibility:
         return log_ndtr(z), self.sharpness * slope_of_log_cdf(z)[:, None] * d_label
 
     def _scale(self, sd: np.ndarray) -> np.ndarray:
-        """Standard deviation of a label."""
+        """Return the standard deviation of a label."""
         return np.sqrt(sd**2 + self.noise)
 
 
 class Probability(Protocol):
-    """A model of the probability that a candidate may be taken."""
+    """A model of the probability that a candidate is acceptable."""
 
     def log_probability(self, U: np.ndarray) -> np.ndarray:
         """Return the logarithm of the probability, shape (m,)."""
 
     def log_probability_with_gradient(self, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return it and its gradient by the numbers, shapes (m,) and (m, n_numbers)."""
+        """Return it with its gradient by the numbers, shapes (m,) and (m, n_numbers)."""
 
 
 class Margin:
-    """The probability that a bound is kept, by a Gaussian process of its slack [1]_.
+    """Probability that a bound is satisfied, by a Gaussian process of its slack [1]_.
 
     Parameters
     ----------
     gp : GaussianProcess
-        Conditioned on the slacks as `standardised_slacks` returns them.
+        Conditioned on the result of `standardised_slacks`.
     slacks : ndarray of shape (n,)
-        How far the bound is kept at its points, negative where it is broken.
+        Distance to the bound at its points, negative if it is violated.
 
     References
     ----------
@@ -138,7 +138,7 @@ class Margin:
         return log_ndtr((mean - self.zero) / sd)
 
     def log_probability_with_gradient(self, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return it and its gradient by the numbers, shapes (m,) and (m, n_numbers)."""
+        """Return it with its gradient by the numbers, shapes (m,) and (m, n_numbers)."""
         mean, sd, d_mean, d_sd = self.gp.predict_with_gradient(U)
         z = (mean - self.zero) / sd
         d_z = (d_mean - z[:, None] * d_sd) / sd[:, None]
@@ -146,10 +146,10 @@ class Margin:
 
 
 class SlackKernel(MixedKernel):
-    """The kernel of a slack, which is often measured without noise, as a size or a count is.
+    """Kernel of a slack, often measured without noise, as for a size or a number.
 
-    A process that has to believe in noise is not sure which side of the border a point is on
-    until there are many points beside it.
+    A process with noise remains uncertain about the side of the border on which a point lies until
+    there are many points next to it.
 
     Examples
     --------
@@ -165,12 +165,12 @@ class SlackKernel(MixedKernel):
 
 
 class AllOf:
-    """The probability that several things hold, each independent of the others.
+    """Probability that several independent conditions hold.
 
     Parameters
     ----------
     parts : sequence of Probability
-        A model of each.
+        Model of each condition.
 
     Examples
     --------
@@ -188,7 +188,7 @@ class AllOf:
         return sum((part.log_probability(U) for part in self.parts), np.zeros(len(U)))
 
     def log_probability_with_gradient(self, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return it and its gradient by the numbers, shapes (m,) and (m, n_numbers)."""
+        """Return it with its gradient by the numbers, shapes (m,) and (m, n_numbers)."""
         values, slopes = zip(
             *(part.log_probability_with_gradient(U) for part in self.parts), strict=True
         )
@@ -196,16 +196,16 @@ class AllOf:
 
 
 def standardised_slacks(slacks: np.ndarray) -> np.ndarray:
-    """Return slacks as a process can model them, shape (n,): tails pulled in, mean 0, sd 1."""
+    """Return slacks suitable for a process, shape (n,): tails compressed, mean 0, sd 1."""
     mean, sd = _mean_and_sd(slacks)
     return (pulled_in(slacks) - mean) / sd
 
 
 def pulled_in(slacks: np.ndarray) -> np.ndarray:
-    """Slacks in units of their upper quartile, beyond which they count by their logarithm only.
+    """Return slacks in units of their upper quartile, with the logarithm beyond it.
 
-    A search ends beside the border, so that half of the slacks may be tiny: in units of their
-    median a plane would have a step there.
+    A search ends near the border, so half of the slacks may be tiny: in units of their median a
+    plane would have a step there.
     """
     size = np.quantile(np.abs(slacks), 0.75)
     scaled = slacks / size if size > 0 else slacks
@@ -219,10 +219,10 @@ def _mean_and_sd(slacks: np.ndarray) -> tuple[float, float]:
 
 
 def centred_labels(ok: np.ndarray) -> np.ndarray:
-    """Return 1 for each success and -1 for each failure, less their mean, shape (n,)."""
+    """Return 1 for each success and -1 for each failure, minus their mean, shape (n,)."""
     return np.where(ok, 1.0, -1.0) - _mean_label(ok)
 
 
 def _mean_label(ok: np.ndarray) -> float:
-    """As if there were one success and one failure more: no certainty from few labels."""
+    """Return the mean with one more success and failure: few labels give no certainty."""
     return np.where(ok, 1.0, -1.0).sum() / (len(ok) + 2)

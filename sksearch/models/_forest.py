@@ -1,9 +1,9 @@
-"""A forest of extremely randomised trees, with a variance.
+"""Forest of extremely randomised trees, with a variance.
 
 ==========  ======================================================================
 U, y        points (n, d) in the unit cube, nan where inactive, and values (n,)
-t, T        a tree and the count of trees
-m_t(u)      mean of the values in the leaf of tree t that u falls into
+t, T        a tree and the number of trees
+m_t(u)      mean of the values in the leaf of tree t that contains u
 v_t(u)      their variance
 D(u)        distance to the nearest point: the root of the mean square over coordinates
 ==========  ======================================================================
@@ -15,62 +15,62 @@ import numpy as np
 import sklearn
 from scipy.spatial.distance import cdist
 
-INACTIVE = -1.0  # outside the cube, so that one split parts inactive from active
+INACTIVE = -1.0  # outside the cube, so that one split separates inactive from active
 MIN_VARIANCE = 1e-8  # relative to the values; at 0, log-EI at an observed point is undefined
 MAX_SEED = 2**31 - 1
-N_DECIMALS = 6  # of standardised values: what lies beyond differs from machine to machine
-FADES_FROM = 10  # points from which on the standard deviation by distance falls as 1 / n
+N_DECIMALS = 6  # of standardised values: further digits differ from machine to machine
+FADES_FROM = 10  # points; from this number on, the sd by distance decreases as 1 / n
 
 
 class Forest:
-    """Random forest in the manner of SMAC: means and variances by trees.
+    """Random forest similar to SMAC: means and variances by trees.
 
     Parameters
     ----------
     n_trees : int, default=20
-        Count of trees.
+        Number of trees.
     min_samples_leaf : int, default=1
-        Points that a leaf has at least; with 1 the forest interpolates.
+        Minimum number of points in a leaf; with 1 the forest interpolates.
     max_features : float, default=5/6
-        Part of the coordinates that are looked at for each split.
+        Share of the coordinates considered for each split.
     distance_sd : float, default=0.0
-        Standard deviation at a distance of 1 from the nearest point, in standard deviations of
-        the values, beside that of the trees. From ten points on it falls as 10 / n.
+        Standard deviation at a distance of 1 from the nearest point, in standard deviations of the
+        values, added to the trees' own. From ten points on it decreases as 10 / n.
 
     Attributes
     ----------
     trees : list of sklearn.tree._tree.Tree
-        As scikit-learn grows them, on standardised values.
+        Trees grown by scikit-learn on standardised values.
     leaf_means, leaf_variances : ndarray of shape (n_nodes,)
-        Mean and variance of the values in each node, tree after tree, in units of `scale`; the
-        means are those of the values less `center`.
+        Mean and variance of the values in each node, tree after tree, in units of `scale`;
+        `center` is subtracted from the means.
     offsets : ndarray of shape (n_trees, 1)
-        Where the nodes of each tree begin.
+        Index of the first node of each tree.
     points : ndarray of shape (n, n_dims)
-        Points that the trees were trained on, -1 where inactive.
+        Training points, -1 where inactive.
     center, scale : float
         Mean and standard deviation of the values; the scale is 1 if all are equal.
 
     Notes
     -----
-    The variance is that of the mixture of all leaves, by the law of total variance [1]_::
+    The variance is the variance of the mixture of all leaves, by the law of total variance [1]_::
 
         mean(u) = mean over t of m_t(u)
         variance(u) = mean over t of v_t(u) + variance over t of m_t(u)
 
     with a floor of 1e-8 of the values' variance. Categories are split like numbers.
 
-    Trees know nothing of distance: beyond the outermost point all of them say the same, so that a
-    forest of few points is sure of what is farthest from them. `distance_sd` says otherwise:
-    ``(distance_sd min(1, 10 / n) D(u))^2`` is added to the variance.
+    Trees ignore distance: beyond the outermost point all of them agree, so a forest of few points
+    is overconfident far from them. `distance_sd` corrects this: ``(distance_sd min(1, 10 / n)
+    D(u))^2`` is added to the variance.
 
-    SMAC [2]_ draws a bootstrap sample for each tree and searches for the best threshold. Here
-    all points grow each tree, and the thresholds are random [3]_: between observed points the
-    trees then disagree, as a surrogate needs. Log-EI left after 60 candidates, on 8 recorded
-    tuning tasks with 12 runs each and 10 trees, a mean regret (0 the best, 1 the median
-    candidate) of 0.015; with bootstrapped random thresholds 0.033, with bootstrapped best
-    thresholds 0.031 (0.026 with 3 points in each leaf), which take twice as long to fit. With
-    20 trees it was 0.013, with 30 trees 0.011 (20 runs each).
+    SMAC [2]_ draws a bootstrap sample for each tree and searches for the best threshold. Here all
+    points grow each tree, and the thresholds are random [3]_: the trees then disagree between
+    observed points, as a surrogate requires. After 60 candidates of log-EI, on 8 recorded tuning
+    tasks with 12 runs each and 10 trees, the mean regret (0 the best, 1 the median candidate) was
+    0.015; with bootstrapped random thresholds 0.033, with bootstrapped best thresholds 0.031
+    (0.026 with 3 points in each leaf), which take twice as long to fit. With 20 trees it was
+    0.013, with 30 trees 0.011 (20 runs each).
 
     References
     ----------
@@ -124,7 +124,7 @@ class Forest:
         Raises
         ------
         ValueError
-            If a value is not finite, or there is none.
+            If a value is not finite, or there are no values.
         """
         y = np.asarray(y, dtype=float)
         if not (len(y) and np.isfinite(y).all()):
@@ -132,12 +132,12 @@ class Forest:
                 f"y has {len(y)} values, {np.count_nonzero(~np.isfinite(y))} of them not finite: "
                 "a forest needs one at least, and leaves failed trials to its caller."
             )
-        # A tree stops at a variance of 1e-16 in the units of the values: these have 1.
+        # scikit-learn's trees stop at an absolute variance of 1e-16, so standardise the values.
         self.center, self.scale = y.mean(), y.std()
         if not self.scale > 1e-12 * np.abs(y).max():
             self.scale = 1.0
         z, X = (y - self.center) / self.scale, _encode(U)
-        # Where thresholds part the points alike, the last bits of the values would choose one.
+        # For thresholds with equal splits, the last bits of the values would choose one.
         rounded = np.round(z, N_DECIMALS)
         self.points = X
         random_state = np.random.RandomState(rng.integers(MAX_SEED))
@@ -177,8 +177,8 @@ class Forest:
         return self.center + self.scale * means.mean(axis=0), self.scale * sd
 
     def _grow(self, X: np.ndarray, z: np.ndarray, random_state: np.random.RandomState) -> Any:
-        """One tree on all points."""
-        from sklearn.tree import ExtraTreeRegressor  # takes a third of the time of our import
+        """Return one tree grown on all points."""
+        from sklearn.tree import ExtraTreeRegressor  # a third of our import time
 
         # A single tree without input checks: an ensemble's joblib takes longer than its trees.
         tree = ExtraTreeRegressor(
@@ -190,7 +190,7 @@ class Forest:
 
 
 def _encode(U: np.ndarray) -> np.ndarray:
-    """Points as trees read them, shape (n, max(n_dims, 1))."""
+    """Encode points for the trees, shape (n, max(n_dims, 1))."""
     X = np.where(np.isnan(U), INACTIVE, U).astype(np.float32)
-    # A tree needs a coordinate, even where a space of constants has none.
+    # A tree needs a coordinate, even if a space of constants has none.
     return np.ascontiguousarray(X) if X.shape[1] else np.zeros((len(X), 1), dtype=np.float32)

@@ -1,11 +1,11 @@
-"""Gaussian process regression, conditioned again or by appended rows.
+"""Gaussian process regression, conditioned from scratch or by appended rows.
 
 ==========  ======================================================================
 U, y        points (n, d) and values (n,) or (n, m), greater is better
 K           covariance of the values, with the noise on its diagonal, (n, n)
 L, M        Cholesky factor of K and its inverse
 alpha       K^-1 y
-theta       logarithms of the hyperparameters, that of the noise variance first
+theta       logarithms of the hyperparameters, the noise variance first
 ==========  ======================================================================
 """
 
@@ -18,7 +18,7 @@ from sksearch.models._cholesky import CholeskyFactor
 from sksearch.models._kernels import Features, MixedKernel
 
 LOG_2PI = np.log(2 * np.pi)
-MIN_VARIANCE = 1e-14  # relative to the signal; below, K^-1 is nothing but rounding errors
+MIN_VARIANCE = 1e-14  # relative to the signal; below it, K^-1 consists of rounding errors
 
 
 class GaussianProcess:
@@ -35,7 +35,7 @@ class GaussianProcess:
     Attributes
     ----------
     U : ndarray of shape (n, n_dims)
-        Points that it is conditioned on.
+        Conditioning points.
     alpha : ndarray of shape (n,) or (n, m)
         K^-1 y.
     factor : CholeskyFactor
@@ -76,7 +76,7 @@ class GaussianProcess:
         y : ndarray of shape (n,) or (n, m)
             Values; each of m columns is one data set at the same points, like a fantasy.
         noise : float or ndarray of shape (n,), default=0.0
-            Known variance of each value, on top of the learnt one.
+            Known variance of each value, added to the learned one.
 
         Returns
         -------
@@ -107,14 +107,14 @@ class GaussianProcess:
         U : ndarray of shape (k, n_dims)
             New points.
         y : ndarray of shape (n + k,) or (n + k, m) or None, default=None
-            All values, the old ones too. None: they are set later, by `set_values`.
+            All values, including the old ones. None: `set_values` sets them later.
         noise : float or ndarray of shape (k,), default=0.0
-            Known variance of the new values, on top of the learnt one.
+            Known variance of the new values, added to the learned one.
 
         Returns
         -------
         self : GaussianProcess
-            Conditioned on all n + k points, as `fit` would.
+            Conditioned on all n + k points, as by `fit`.
         """
         if len(U):
             new = self.kernel.features(self.theta[1:], U)
@@ -131,23 +131,23 @@ class GaussianProcess:
     def condition_on(
         self, U: np.ndarray, y: np.ndarray | None = None, noise: float | np.ndarray = 0.0
     ) -> Self:
-        """Return a copy that is conditioned on k more points, as if their values were known.
+        """Return a copy conditioned on k more points, as if their values were known.
 
         Parameters
         ----------
         U : ndarray of shape (k, n_dims)
-            Points whose values are not known yet.
+            Points with unknown values.
         y : ndarray of shape (k,), (k, n_fantasies) or None, default=None
-            Assumed values, several for each point if they are fantasies. None: the predicted
-            mean, which changes no prediction but makes the sd smaller (the kriging believer).
+            Assumed values, several for each point if they are fantasies. None: the predicted mean,
+            which changes no prediction but reduces the sd (the kriging believer).
         noise : float or ndarray of shape (k,), default=0.0
-            Known variance of these values, on top of the learnt one; less than 0 where they are
-            less noisy than measured ones.
+            Known variance of these values, added to the learned one; negative if they are less
+            noisy than measured ones.
 
         Returns
         -------
         gp : GaussianProcess
-            A copy; this one is left as it is.
+            A copy; this one is not changed.
         """
         if len(U) == 0:
             return self
@@ -179,14 +179,14 @@ class GaussianProcess:
         return K @ self.alpha, np.sqrt(self._variance(self.factor.whiten(K), points))
 
     def fitted(self) -> np.ndarray:
-        """Return the mean at the points that it is conditioned on, shape of `y`, in O(n)."""
-        # K alpha = y, and all that K has more than the kernel is on its diagonal.
+        """Return the mean at the conditioning points, shape of `y`, in O(n)."""
+        # K alpha = y, and K differs from the kernel only on its diagonal.
         return self.y - (self.alpha.T * (self._noise + self.factor.added_jitter)).T
 
     def predict_with_gradient(
         self, U: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return mean, sd and their derivatives by the numbers among the coordinates.
+        """Return mean, sd and their derivatives by the numeric coordinates.
 
         Parameters
         ----------
@@ -225,21 +225,21 @@ class GaussianProcess:
         U : ndarray of shape (m, n_dims)
             Points.
         n_samples : int
-            Count of functions.
+            Number of functions.
         rng : numpy.random.Generator
             Source of the draws.
 
         Returns
         -------
         values : ndarray of shape (m, n_samples)
-            One function a column.
+            One function in each column.
         """
         theta = self.theta[1:]
         points = self.kernel.features(theta, U)
         K = self.kernel.covariance(theta, points, self._features)
         V = self.factor.whiten(K)
         covariance = self.kernel.covariance(theta, points, points) - V @ V.T
-        # Neighbouring points are nearly equal, so the matrix is singular but for rounding.
+        # Neighbouring points are nearly equal, so the matrix is singular up to rounding.
         covariance[np.diag_indices(len(U))] += 1e-9 * self.kernel.diagonal(theta)
         mean = K @ (self.alpha if self.alpha.ndim == 1 else self.alpha[:, 0])
         normal = rng.standard_normal((len(U), n_samples))
@@ -251,7 +251,7 @@ class GaussianProcess:
         Returns
         -------
         mean, sd : ndarray of shape (n,)
-            The sd is that of a noisy value.
+            The sd applies to a noisy value.
         """
         variance = 1 / np.einsum("ij,ij->j", self.factor.M, self.factor.M)
         return self.y - self.alpha * variance, np.sqrt(variance)
@@ -314,7 +314,7 @@ def log_likelihood_gradient(
     """
     features = kernel.features(theta[1:], U)
     K, slope = kernel.covariance(theta[1:], features, features, slope=True)
-    np.fill_diagonal(slope, 0.0)  # no distance, so no gradient, even where the slope is infinite
+    np.fill_diagonal(slope, 0.0)  # no distance, so no gradient, even if the slope is infinite
     noisy = K.copy()
     noisy[np.diag_indices(len(K))] += np.exp(theta[0]) + noise
     factor = CholeskyFactor(noisy)

@@ -1,8 +1,8 @@
-"""Gaussian processes that grow from one proposal to the next.
+"""Gaussian processes extended from one proposal to the next.
 
 ==========  ======================================================================
-n           count of points
-theta       hyperparameters, learnt again when n has grown by a seventh
+n           number of points
+theta       hyperparameters, learned again when n has grown by a seventh
 ==========  ======================================================================
 """
 
@@ -17,34 +17,34 @@ from sksearch.models._gp import GaussianProcess
 from sksearch.models._kernels import MixedKernel
 from sksearch.models._learning import learn_theta, learnt_at, prior
 
-RESTARTS_STREAM = 13  # tells its generator from others of the same count
-MAX_LEARNT = 500  # points that hyperparameters are learnt from: more hardly change them
+RESTARTS_STREAM = 13  # distinguishes its generator from others with the same number
+MAX_LEARNT = 500  # points for learning hyperparameters: more hardly change them
 
 P = TypeVar("P", bound=GaussianProcess)
 
 
 @dataclass
 class TrainingSet:
-    """Points and values that a process is conditioned on.
+    """Points and values of a process.
 
     Parameters
     ----------
     name : str
-        The name of the process in the cache.
+        Name of the process in the cache.
     kernel : MixedKernel
         Covariance.
     U : ndarray of shape (n, n_dims)
         Points.
     y : ndarray of shape (n,)
-        Values as they were measured.
+        Measured values.
     transform : callable
-        ``transform(y) -> (n,)``, the values that the process is conditioned on.
+        ``transform(y) -> (n,)``, the values for the process.
     noise : float, default=0.0
-        Known variance of these.
+        Known variance of the transformed values.
     began : TrainingSet or None, default=None
-        Where the history is long, the first of these points, that others are appended to.
+        For a long history, the first of these points, to which the others are appended.
     learnt : TrainingSet or None, default=None
-        Where the history is long, what hyperparameters are learnt from.
+        For a long history, the subset from which hyperparameters are learned.
     """
 
     name: str
@@ -58,49 +58,49 @@ class TrainingSet:
     _transformed: dict[int, np.ndarray] = field(default_factory=dict)
 
     def transformed(self, n: int) -> np.ndarray:
-        """The first n values, transformed, shape (n,)."""
+        """Return the first n values, transformed, shape (n,)."""
         if n not in self._transformed:
             self._transformed[n] = self.transform(self.y[:n])
         return self._transformed[n]
 
     @property
     def n_began(self) -> int:
-        """Count of the points that a process is made with at once."""
+        """Number of points with which a process is built at once."""
         return learnt_at(len(self.U)) if self.began is None else len(self.began.U)
 
     @property
     def to_learn(self) -> "tuple[TrainingSet, int]":
-        """The set whose first so many points hyperparameters are learnt from, and their count."""
+        """The set from which hyperparameters are learned, and the number of its points to use."""
         if self.learnt is None:
             return self, learnt_at(len(self.U))
         return self.learnt, len(self.learnt.U)
 
     def digest(self, n: int) -> bytes:
-        """A digest of the first n points and values."""
+        """Return a digest of the first n points and values."""
         return hashlib.blake2b(self.U[:n].tobytes() + self.y[:n].tobytes()).digest()
 
 
 class Growing:
-    """Processes by name, kept in a cache; what is made without it has the same bits.
+    """Processes by name, kept in a cache; without the cache the result is bit-identical.
 
     Parameters
     ----------
     cache : dict
-        Of one history.
+        Cache of one history.
     seed : int
-        Of the search.
+        Seed of the search.
     n_restarts : int, default=0
-        Count of random points, beside the mode of the prior, from which theta is learnt.
+        Number of random starting points for theta, in addition to the mode of the prior.
     """
 
     def __init__(self, cache: MutableMapping[Hashable, Any], seed: int, n_restarts: int = 0):
         self._cache, self._seed, self._n_restarts = cache, seed, n_restarts
 
     def process(self, training: TrainingSet, kind: type[P]) -> P:
-        """Return a process on all points, made from the last one by appending rows.
+        """Return a process on all points, extended from the last one by appended rows.
 
-        Rows are appended one by one to those that it began with, so that a process made again,
-        after the cache was dropped, has the same bits.
+        Rows are appended one by one to the initial ones, so a process rebuilt after the cache was
+        dropped is bit-identical.
         """
         theta, U, n = self.theta(training), training.U, training.n_began
         n_began, gp = self._cache.get((training.name, "gp"), (0, None))
@@ -119,7 +119,7 @@ class Growing:
         return gp
 
     def theta(self, training: TrainingSet) -> np.ndarray:
-        """Return hyperparameters as they were learnt at the last count of the schedule."""
+        """Return the hyperparameters learned at the last number of the schedule."""
         source, n = training.to_learn
         rows = np.linspace(0, n - 1, min(n, MAX_LEARNT)).astype(int)
 
@@ -133,7 +133,7 @@ class Growing:
         return self.cached((training.name, "theta"), source.digest(n), learn)
 
     def cached(self, name: Hashable, digest: bytes, compute: Callable[[], Any]) -> Any:
-        """Return what was computed for this digest of what it depends on, or compute it."""
+        """Return the cached value for this digest of its inputs, or compute it."""
         if self._cache.get(name, (None,))[0] != digest:
             self._cache[name] = (digest, compute())
         return self._cache[name][1]

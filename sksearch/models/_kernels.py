@@ -1,4 +1,4 @@
-"""Covariance of a Gaussian process on the unit cube, for numbers and choices, active or not.
+"""Covariance of a Gaussian process on the unit cube, for active or inactive numbers and choices.
 
 ==========  ======================================================================
 U           points, shape (n, d); NaN where a coordinate is inactive
@@ -11,8 +11,8 @@ theta       logarithms of (s2, l_1.., w_1.., a_1.., b_1..)
 a_j, b_j    shape of the warping of number j, w(u) = 1 - (1 - u^a)^b
 ==========  ======================================================================
 
-k(u, u') = s2 * family(r2) * exp(-sum_j w_j [c_j != c'_j]): a product, so every block of choices
-shares the shape of the function over the numbers to the degree that its weight says.
+k(u, u') = s2 * family(r2) * exp(-sum_j w_j [c_j != c'_j]): a product, so all combinations of
+choices share the shape of the function over the numbers to a degree set by the weights.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
 SQRT3, SQRT5 = np.sqrt(3), np.sqrt(5)
-# Distance in an own direction between an active coordinate and an inactive one.
+# Distance, along an extra axis, between an active coordinate and an inactive one.
 OFFSET = 0.5
 EDGE = 1e-9  # the warping's slope is infinite at 0 and 1
 
@@ -36,7 +36,7 @@ def _squared_exponential(r2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _matern12(r2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     r = np.sqrt(r2)
     value = np.exp(-r)
-    # At r = 0 the slope is infinite, but what it is multiplied with is 0 there.
+    # At r = 0 the slope is infinite, but its factor is 0.
     return value, -0.5 * np.divide(value, r, out=np.zeros_like(r), where=r > 0)
 
 
@@ -62,7 +62,7 @@ FAMILIES = {
 
 @dataclass(frozen=True)
 class Features:
-    """Points as the kernel sees them: scaled numbers, choices, and the slope of the warping."""
+    """Points prepared for the kernel: scaled numbers, choices, and the slope of the warping."""
 
     Z: np.ndarray
     choices: np.ndarray
@@ -70,29 +70,29 @@ class Features:
 
 
 class MixedKernel:
-    """A stationary kernel of numbers times an exponential kernel of choices.
+    """Product of a stationary kernel of numbers and an exponential kernel of choices.
 
     Parameters
     ----------
     categorical : ndarray of shape (n_dims,), bool
-        Which coordinates are unordered choices.
+        Mask of unordered choices.
     family : {"matern52", "matern32", "matern12", "squared_exponential"}, default="matern52"
         Smoothness over the numbers.
     warp : bool, default=False
-        Whether each number is warped by a learnt Kumaraswamy distribution function [2]_.
+        Whether to warp each number by a learned Kumaraswamy distribution function [2]_.
 
     Attributes
     ----------
     n_theta : int
-        Count of logarithmic hyperparameters.
+        Number of logarithmic hyperparameters.
 
     Notes
     -----
-    Inactive numbers sit at the middle of their range, moved by 1/2 in a direction of its own,
-    so that two points differ if only one of them has the coordinate, and do not if neither has;
-    this is an embedding, so the kernel is positive definite. The arc kernel [1]_ bends the range
-    such that all of it is equally far from the inactive point; here it stays straight. An
-    inactive choice is one more choice.
+    Inactive numbers are placed at the middle of their range, moved by 1/2 along an extra axis, so
+    two points differ if only one of them has the coordinate, and do not if neither has; this is an
+    embedding, so the kernel is positive definite. The arc kernel [1]_ bends the range so that all
+    of it is equally far from the inactive point; here it stays straight. An inactive choice is one
+    more choice.
 
     References
     ----------
@@ -113,9 +113,9 @@ class MixedKernel:
     [1.0, 0.968, 0.356]
     """
 
-    #: Mode and spread of the logarithm of the noise variance, of values that are standardised.
+    #: Mode and spread of the logarithm of the noise variance, for standardised values.
     noise_prior: ClassVar[tuple[float, float]] = (-5.0, 1.5)
-    #: Count, mode and spread of the hyperparameters that a subclass adds.
+    #: Number, mode and spread of the hyperparameters added by a subclass.
     further_prior: ClassVar[tuple[tuple[int, float, float], ...]] = ()
 
     def __init__(self, categorical: ArrayLike, family: str = "matern52", warp: bool = False):
@@ -187,16 +187,16 @@ class MixedKernel:
         U : ndarray of shape (n, n_dims)
             Points.
         features : Features
-            The points `U`, prepared.
+            Points `U`, prepared.
         K, slope : ndarray of shape (n, n)
-            What `covariance` returned.
+            Result of `covariance`.
         W : ndarray of shape (n, n)
             Weights.
 
         Returns
         -------
         gradient : ndarray of shape (n_theta,)
-            The derivatives.
+            Derivatives by theta.
         """
         p = self.n_numbers
         _, _, weights, _, _ = self.split(theta)
@@ -234,14 +234,14 @@ class MixedKernel:
         points, data : Features
             The m points u_k and the n points x_i, prepared.
         slope : ndarray of shape (m, n)
-            The derivative dk / d r2 from `covariance`.
+            Derivative dk / d r2 from `covariance`.
         weights : ndarray of shape (m, n) or (n,)
             Factors of the sum.
 
         Returns
         -------
         gradient : ndarray of shape (m, n_numbers)
-            The derivatives.
+            Derivatives of the sum.
         """
         p = self.n_numbers
         A = weights * slope
@@ -254,7 +254,7 @@ class MixedKernel:
     def _warp_gradient(
         self, theta: np.ndarray, U: np.ndarray, Z: np.ndarray, AZ: np.ndarray, rows: np.ndarray
     ) -> list[np.ndarray]:
-        """Derivatives by log a and log b of the sum in `gradient`."""
+        """Return derivatives by log a and log b of the sum in `gradient`."""
         _, length, _, a, b = self.split(theta)
         numbers = U[:, self._numbers]
         inactive = np.isnan(numbers)
@@ -266,7 +266,7 @@ class MixedKernel:
 
 
 def _warped(u: np.ndarray, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """w(u) = 1 - (1 - u^a)^b and its slope."""
+    """Return w(u) = 1 - (1 - u^a)^b and its slope."""
     u = np.clip(u, EDGE, 1 - EDGE)
     ua = u**a
     rest = -np.expm1(a * np.log(u))  # 1 - u^a
@@ -276,7 +276,7 @@ def _warped(u: np.ndarray, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np
 def _warp_derivatives(
     u: np.ndarray, a: np.ndarray, b: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Derivatives of w(u) by log a and log b."""
+    """Return derivatives of w(u) by log a and log b."""
     u = np.clip(u, EDGE, 1 - EDGE)
     ua = u**a
     rest = -np.expm1(a * np.log(u))

@@ -1,10 +1,10 @@
-"""Hyperparameters of a Gaussian process: priors, the most probable ones, samples of them.
+"""Hyperparameters of a Gaussian process: priors, posterior modes and samples.
 
-Priors of the logarithms are normal, theta ~ N(mode, spread^2), but for the length-scales l of
+Priors of the logarithms are normal, theta ~ N(mode, spread^2), except for the length-scales l of
 numbers, p(log l) ~ exp(-0.2 cosh(2 (log l - m))): nearly flat from a third of exp(m) to three
 times that, so that the data decide, and falling faster than any power beyond. In up to 23
-dimensions m = 0, the side of the cube; in more it grows with their count d, as the mode
-log(d) / 2 + sqrt 2 - 3 of [1]_ does, so that the covariance of random points does not vanish.
+dimensions m = 0, the side of the cube; in more dimensions it grows with their number d, like the
+mode log(d) / 2 + sqrt 2 - 3 of [1]_, so that the covariance of random points does not vanish.
 
 .. [1] C. Hvarfner, E. O. Hellsten, L. Nardi, "Vanilla Bayesian optimization performs great in high
    dimensions", ICML 2024. https://proceedings.mlr.press/v235/hvarfner24a.html
@@ -22,13 +22,13 @@ from sksearch.models._kernels import MixedKernel
 
 BOUNDS_NOISE = (np.log(1e-7), np.log(1.0))
 BOUNDS = (np.log(1e-3), np.log(1e3))
-GROWTH = 1.15  # hyperparameters are learnt again when there are so many times as many points
+GROWTH = 1.15  # ratio of the numbers of points at which hyperparameters are learned again
 N_SAMPLES, N_BURN_IN, THINNING = 10, 20, 3
 WALL = 0.2  # height of the prior of length-scales, see above
 
 
 def prior(kernel: MixedKernel) -> np.ndarray:
-    """Return modes of theta, and how far it is likely to be from them.
+    """Return modes of theta, and the likely distance from them.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def prior(kernel: MixedKernel) -> np.ndarray:
     Returns
     -------
     mode, spread : ndarray of shape (1 + kernel.n_theta,)
-        Parameters of normal distributions; for length-scales the spread is that of the normal
+        Parameters of normal distributions; for length-scales the spread belongs to the normal
         distribution with the same curvature at the mode.
 
     Examples
@@ -63,7 +63,7 @@ def prior(kernel: MixedKernel) -> np.ndarray:
 
 
 def log_prior(kernel: MixedKernel, theta: np.ndarray) -> tuple[float, np.ndarray]:
-    """Return the logarithm of the prior (but for a constant) at theta, and its gradient."""
+    """Return the log prior at theta up to a constant, and its gradient."""
     mode, spread = prior(kernel)
     z = theta - mode
     values, slopes = -0.5 * (z / spread) ** 2, -z / spread**2
@@ -80,7 +80,7 @@ def log_posterior(
     y: np.ndarray,
     noise: float | np.ndarray = 0.0,
 ) -> tuple[float, np.ndarray]:
-    """Return log likelihood + log prior (but for a constant) of theta, and its gradient.
+    """Return log likelihood + log prior of theta up to a constant, and its gradient.
 
     Examples
     --------
@@ -119,12 +119,12 @@ def learn_theta(
     noise : float or ndarray of shape (n,), default=0.0
         Known variance of each value.
     starts : sequence of ndarray of shape (1 + kernel.n_theta,)
-        Further points to start from; the prior's mode is always one.
+        Further starting points; the prior's mode is always included.
 
     Returns
     -------
     theta : ndarray of shape (1 + kernel.n_theta,)
-        Logarithms.
+        Logarithms of the hyperparameters.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def sample_theta(
     kernel : MixedKernel
         Covariance.
     theta : ndarray of shape (1 + kernel.n_theta,)
-        Where to start, best the most probable ones.
+        Starting point, preferably the most probable ones.
     U : ndarray of shape (n, n_dims)
         Points.
     y : ndarray of shape (n,)
@@ -187,12 +187,12 @@ def sample_theta(
     Returns
     -------
     thetas : ndarray of shape (10, 1 + kernel.n_theta)
-        Samples, after a burn-in of 20 and with 2 left out between two of them.
+        Samples, after a burn-in of 20 and with 2 skipped between samples.
 
     Notes
     -----
-    Each step is along a random direction, scaled by the prior's spreads, with the interval
-    stepped out and shrunk as in [1]_. That hyperparameters are sampled so follows [2]_.
+    Each step is along a random direction, scaled by the prior's spreads, with the interval stepped
+    out and shrunk as in [1]_. Sampling hyperparameters in this way follows [2]_.
 
     References
     ----------
@@ -236,7 +236,7 @@ def _slice_step(
     direction: np.ndarray,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """One draw on the line through `point` whose density is above a random level."""
+    """Draw a point on the line through `point` with a density above a random level."""
     level = density(point) + np.log(rng.random())
     left = -rng.random()
     right = left + 1
@@ -254,7 +254,7 @@ def _slice_step(
 
 
 def learnt_at(n: int) -> int:
-    """Return the last count, up to n, at which hyperparameters are learnt."""
+    """Return the last number, up to n, at which hyperparameters are learned."""
     point = min(2, n)
     while (following := max(point + 1, math.floor(point * GROWTH))) <= n:
         point = following

@@ -1,11 +1,11 @@
-"""Densities on the unit cube: mixtures of products of one kernel a coordinate.
+"""Densities on the unit cube: mixtures of products of one kernel for each coordinate.
 
 ==========  ======================================================================
 U, x        centres of the mixture (n, d), points (m, d); NaN where inactive
 h_j         bandwidth of number j, the same for all centres
 b_j         probability that choice j of a draw differs from its centre's
-c_j         count of values of choice j
-w           weights of the centres, and last that of the uniform density
+c_j         number of values of choice j
+w           weights of the centres, and last the weight of the uniform density
 ==========  ======================================================================
 """
 
@@ -19,12 +19,12 @@ from sksearch.models._normal import LOG_SQRT_2PI
 
 SQRT_2 = np.sqrt(2)
 TINY = 1e-300
-FAR = 1e-280  # lower probabilities are only held as logarithms, which take ten times as long
-LEAST_CELL = 1e-9  # narrower ones are points: the difference of two equal masses says nothing
+FAR = 1e-280  # lower probabilities need logarithms, which take ten times as long
+LEAST_CELL = 1e-9  # narrower cells are points: differences of equal masses are rounding errors
 
 
 class Parzen:
-    """A kernel density estimate over numbers and choices, active or not.
+    """Kernel density estimate over numbers and choices, active or not.
 
     Parameters
     ----------
@@ -33,17 +33,17 @@ class Parzen:
     weights : ndarray of shape (n,)
         Weights of the centres; the uniform density has weight 1.
     n_choices : ndarray of shape (d,)
-        Count of values of an unordered choice, 0 for a number.
+        Number of values of an unordered choice, 0 for a number.
     bandwidths : ndarray of shape (d,)
         Standard deviations of the kernels of numbers.
 
     Notes
     -----
-    A number's kernel is a normal density, truncated at 0 and 1 and, where values are discrete,
-    integrated over the cell of each value. A choice's kernel is that of Aitchison and Aitken
-    [1]_. A coordinate that is inactive in the centre or in the point has the factor 1, which is
-    the density of the user's own distribution: nothing was learnt there. So one mixture serves
-    the whole tree of a conditional space, and what is alike in its branches is shared.
+    A number's kernel is a normal density, truncated at 0 and 1 and, for discrete values,
+    integrated over the cell of each value. A choice's kernel follows Aitchison and Aitken [1]_. A
+    coordinate inactive in the centre or in the point has the factor 1, the density of the user's
+    own distribution, because it carries no information. One mixture therefore covers the whole
+    tree of a conditional space, and its branches share common parameters.
 
     The user's distributions are uniform on the cube and one component of the mixture, so the
     density is never 0.
@@ -74,7 +74,7 @@ class Parzen:
         self.b = (n_choices - 1) / np.maximum(len(U) + n_choices, 1)
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        """Draw points, shape (n, d), neither rounded nor freed of inactive coordinates."""
+        """Draw points, shape (n, d), not rounded and with inactive coordinates."""
         d = self.U.shape[1]
         which = np.searchsorted(np.cumsum(self.w), rng.random(n), side="right")
         which = np.minimum(which, len(self.U))
@@ -89,7 +89,7 @@ class Parzen:
         low, high = ndtr(-middle / h), ndtr((1 - middle) / h)
         X[:, j] = np.clip(middle + h * ndtri(low + uniform[:, j] * (high - low)), 0, 1)
         for k in self._choices:
-            # A draw of "differs", then a uniform one among the others.
+            # Draw whether it differs, then uniformly among the others.
             c = self.n_choices[k]
             differs = rng.random(n) < self.b[k]
             shift = 1 + np.floor(uniform[:, k] * (c - 1)) if c > 1 else 0.0
@@ -108,7 +108,7 @@ class Parzen:
         Returns
         -------
         value : ndarray of shape (m,)
-            The logarithm at each point.
+            Logarithm at each point.
         """
         value = np.empty((len(lower), len(self.w)))
         value[:, :-1] = self.log_kernels(lower, upper) if len(self.U) else 0.0
@@ -134,10 +134,10 @@ class Parzen:
         return value
 
     def _smooth(self, x: np.ndarray, j: np.ndarray | slice) -> np.ndarray:
-        """Log kernels in real coordinates, summed over all of them, shape (m, n)."""
+        """Return log kernels of real coordinates, summed over all of them, shape (m, n)."""
         h = self.h[j]
         centres, points = self.U[:, j] / h, x[:, j] / h
-        # Mass of each kernel inside [0, 1], at least that of one half of it.
+        # Mass of each kernel inside [0, 1], at least half of one of its sides.
         mass = (erf((1 / h - centres) / SQRT_2) + erf(centres / SQRT_2)) / 2
         log_norm = np.log(mass * h) + LOG_SQRT_2PI
         squares = cdist(points, centres, "sqeuclidean")
@@ -150,16 +150,16 @@ class Parzen:
         return value
 
     def _cells(self, lower: np.ndarray, upper: np.ndarray, i: int | np.integer) -> np.ndarray:
-        """Log kernels in one discrete number: mass of a cell over its width, shape (m, n)."""
+        """Return log kernels of one discrete number: mass of a cell over its width, (m, n)."""
         j = self._numbers[i]
-        # A cell as one complex number: pairs are sorted ten times as slowly.
+        # A cell as one complex number, because sorting pairs takes ten times as long.
         places, at = np.unique(lower[:, j] + 1j * upper[:, j], return_inverse=True)
         middle, half = (places.real + places.imag) / 2, (places.imag - places.real) / 2
         half = np.maximum(half, LEAST_CELL / 2)
         places = np.column_stack([middle - half, middle + half])
         centres, of = np.unique(self.U[:, j], return_inverse=True)
         z = (places[:, :, None] - centres) / self.h[j]
-        # Far above the centre both ends have probability 1: their mirror images do not.
+        # Far above the centre both ends have probability 1, unlike their mirror images.
         z = np.where((z[:, :1] > 0), -z[:, ::-1], z)
         low, high = np.moveaxis(ndtr(z), 1, 0)
         log_mass = np.log(np.maximum(high - low, TINY))
@@ -172,7 +172,7 @@ class Parzen:
         return table[np.ix_(at, of)]
 
     def _choice(self, x: np.ndarray, k: int | np.integer) -> np.ndarray | float:
-        """Log kernels in one choice, relative to the uniform density, shape (m, n)."""
+        """Return log kernels of one choice, relative to the uniform density, shape (m, n)."""
         c, b, centres = self.n_choices[k], self.b[k], self.U[:, k]
         if c == 1:
             return 0.0

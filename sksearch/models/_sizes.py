@@ -1,12 +1,12 @@
-"""Covariance of params and of how much of a resource they got, as of Fabolas.
+"""Covariance of parameters and the amount of the resource, as in Fabolas.
 
 ==========  ======================================================================
-u, t        params as a point of the cube; log size, 0 at the smallest, 1 at all
-g(t)        basis beside 1: (1 - t)^p for scores, t^p for the logarithm of seconds
+u, t        parameters as a point of the cube; log size, 0 at the smallest, 1 at all
+g(t)        basis besides 1: (1 - t)^p for scores, t^p for the logarithm of seconds
 a, b        a line of weights: f(u, t) = f_1(u) + (a f_1(u) + b f_2(u)) g(t)
-c           standard deviation of what g(t) does to all params alike
-p           how fast it levels off
-theta       that of `MixedKernel`, then a, log b, log c, log p
+c           standard deviation of the effect of g(t) common to all parameters
+p           speed at which it levels off
+theta       theta of `MixedKernel`, then a, log b, log c, log p
 ==========  ======================================================================
 
 k((u, t), (u', t')) = k(u, u') (1 + a (g + g') + (a^2 + b^2) g g') + c^2 g g'
@@ -26,37 +26,38 @@ TINY = 1e-300  # a size of 0 has no logarithm
 
 @dataclass(frozen=True)
 class SizeFeatures(Features):
-    """Points as the kernel sees them, and the basis at their sizes with its slope by log p."""
+    """Points prepared for the kernel, and the basis at their sizes with its slope by log p."""
 
     g: np.ndarray
     slope: np.ndarray
 
 
 class SizeKernel(MixedKernel):
-    """A kernel of params times one of sizes that is a line in a basis function of the size.
+    """Product of a kernel of parameters and one of sizes, linear in a basis function of the size.
 
     Parameters
     ----------
     categorical : ndarray of shape (n_dims,), bool
-        Which coordinates of the params are unordered choices. Points have one coordinate more,
-        the last: the logarithm of the size, from 0 for the smallest to 1 for all.
+        Mask of unordered choices among the parameters. Points have one more coordinate, the last:
+        the logarithm of the size, from 0 for the smallest to 1 for all.
     basis : {"score", "cost"}, default="score"
-        "score": (1 - t)^p, so that scores level off towards all of the resource; "cost": t^p, so
+        "score": (1 - t)^p, so that scores level off towards the full resource; "cost": t^p, so
         that seconds are a power of the size for p = 1.
 
     Attributes
     ----------
     n_theta : int
-        Count of hyperparameters.
+        Number of hyperparameters.
 
     Notes
     -----
-    The kernel of [1]_, with one term more: what the size does to all params alike. Without it a
-    process with a mean of zero had to learn for each candidate again that scores rise and seconds
-    grow with the size. And p is learnt, which is 2 and 1 in [1]_: of a table with 26 classes
-    scores still rise where they are measured, and the misfit was taken for noise, in which good
-    candidates were lost. The matrix of weights is written as its Cholesky factor, whose first
-    element is the signal of the kernel of params.
+    Kernel of [1]_, with an additional term: the effect of the size common to all parameters.
+    Without it a process with a mean of zero would have to learn for each candidate again that
+    scores and seconds increase with the size. The exponent p is learned, while it is 2 and 1 in
+    [1]_: on a table with 26 classes scores still increase at the measured sizes, and good
+    candidates were lost in the misfit, which was attributed to noise. The matrix of weights is
+    written as its Cholesky factor, with the signal of the kernel of parameters as its first
+    element.
 
     References
     ----------
@@ -107,7 +108,7 @@ class SizeKernel(MixedKernel):
         return self.same_params(theta, points.g, points.g)
 
     def same_params(self, theta: np.ndarray, g: np.ndarray, other: np.ndarray) -> np.ndarray:
-        """Return the covariance of the same params at two sizes, which have these bases."""
+        """Return the covariance of the same parameters at two sizes with these bases."""
         a, b, c = self._weights(theta)
         both = g * other
         return (
@@ -133,8 +134,8 @@ class SizeKernel(MixedKernel):
     ) -> np.ndarray:
         """Return sum_ik W_ik dK_ik / d theta for a symmetric W, shape (n_theta,).
 
-        The arguments are those of `MixedKernel.gradient`; `K` and `slope` are not used, since
-        those of the params alone are needed.
+        Arguments as for `MixedKernel.gradient`; `K` and `slope` are not used, because their values
+        for the parameters alone are needed.
         """
         a, b, c = self._weights(theta)
         B, common = self._of_sizes(theta, features, features)
@@ -157,14 +158,14 @@ class SizeKernel(MixedKernel):
         return float(a), float(np.exp(log_b)), float(np.exp(log_c))
 
     def _of_sizes(self, theta: np.ndarray, one: Any, two: Any) -> tuple[np.ndarray, np.ndarray]:
-        """What the kernel of params is multiplied by, and what is added to it, (n, m) each."""
+        """Return the factor and the summand of the kernel of parameters, (n, m) each."""
         a, b, c = self._weights(theta)
         both = np.outer(one.g, two.g)
         return 1 + a * np.add.outer(one.g, two.g) + (a * a + b * b) * both, c * c * both
 
 
 class SizeProcess(GaussianProcess):
-    """A Gaussian process with a `SizeKernel`, and what its results say of full size.
+    """Gaussian process with a `SizeKernel`, and the effect of its results at full size.
 
     Parameters
     ----------
@@ -188,23 +189,23 @@ class SizeProcess(GaussianProcess):
     kernel: SizeKernel
 
     def at_full_size(self, U: np.ndarray) -> np.ndarray:
-        """Return the mean at full size of params of shape (m, n_dims)."""
+        """Return the mean at full size for parameters of shape (m, n_dims)."""
         return self.predict(np.column_stack([U, np.ones(len(U))]))[0]
 
     def effect(self, U: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Say what results at several sizes would change at full size.
+        """Return the effect of results at several sizes on the score at full size.
 
         Parameters
         ----------
         U : ndarray of shape (m, n_dims)
-            Params.
+            Parameters as points of the cube.
         sizes : ndarray of shape (n_sizes,)
             Log sizes.
 
         Returns
         -------
         mean : ndarray of shape (m,)
-            Of the score at full size.
+            Mean of the score at full size.
         change : ndarray of shape (m, n_sizes)
             Standard deviation of the mean after a noisy result at each size.
         """

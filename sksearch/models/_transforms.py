@@ -1,12 +1,12 @@
-"""Scores as a Gaussian process can model them."""
+"""Transformations of scores for Gaussian processes."""
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import boxcox1p, inv_boxcox1p
 
-FENCE = 3.0  # spreads below the median, to which worse scores are moved up
+FENCE = 3.0  # spreads below the median; worse scores are raised to it
 MAX_SPREAD = 4.0  # relative to the spread of the better half
-EXPONENTS = (-2.0, 4.0)  # of the Yeo-Johnson transformation; 1 changes nothing
+EXPONENTS = (-2.0, 4.0)  # of the Yeo-Johnson transformation; 1 is the identity
 
 
 def standardise(y: np.ndarray) -> np.ndarray:
@@ -35,16 +35,16 @@ def robust_power_transform(y: np.ndarray) -> np.ndarray:
     Returns
     -------
     z : ndarray of shape (n,)
-        Not decreasing in `y`, mean 0 and standard deviation 1; zeros if all are equal.
+        Nondecreasing in `y`, mean 0 and standard deviation 1; zeros if all are equal.
 
     Notes
     -----
-    A diverged training may be a thousand times worse than a good one, and then good ones are
-    all alike to a Gaussian process. So scores that are more than three spreads below the median
-    are moved up to three spreads below it. Then a Yeo-Johnson transformation of greatest
-    likelihood is applied, as in [1]_. The spread is the root mean square distance of the better
-    half to the median, or the distance of the lower quartile to it if that is larger, but not
-    more than four times the first: a quarter may have diverged.
+    A diverged fit may be a thousand times worse than a good one, and a Gaussian process could then
+    hardly distinguish good ones. Scores more than three spreads below the median are therefore
+    raised to three spreads below it. Then a Yeo-Johnson transformation of maximum likelihood is
+    applied, as in [1]_. The spread is the root mean square distance of the better half to the
+    median, or the distance of the lower quartile to it if that is larger, but at most four times
+    the former, because a quarter may have diverged.
 
     References
     ----------
@@ -65,19 +65,19 @@ def robust_power_transform(y: np.ndarray) -> np.ndarray:
 
 
 def inverse_power_transform(y: np.ndarray, z: np.ndarray) -> np.ndarray:
-    """Return the scores that `robust_power_transform` makes of what it makes of others.
+    """Invert `robust_power_transform`: return scores for transformed values.
 
     Parameters
     ----------
     y : ndarray of shape (n,)
-        Scores that the transformation was fitted to.
+        Scores to which the transformation was fitted.
     z : ndarray of shape (m,)
         Values on the scale of the transformed scores.
 
     Returns
     -------
     scores : ndarray of shape (m,)
-        Not decreasing in `z`, at most as far outside of the range of `y` as that is wide.
+        Nondecreasing in `z`, outside the range of `y` by at most its width.
 
     Examples
     --------
@@ -100,12 +100,12 @@ def inverse_power_transform(y: np.ndarray, z: np.ndarray) -> np.ndarray:
 
 
 def _scale(y: np.ndarray) -> float:
-    """What scores are divided by, since squares of large values overflow."""
+    """Return the divisor of scores, since squares of large values overflow."""
     return max(np.abs(y).max(), np.finfo(float).tiny)
 
 
 def _winsorise(y: np.ndarray) -> np.ndarray:
-    """Move scores that are far below the others up."""
+    """Raise scores far below the others."""
     median = np.median(y)
     better = y[y >= median]
     above = np.sqrt(np.mean((better - median) ** 2))
@@ -115,7 +115,7 @@ def _winsorise(y: np.ndarray) -> np.ndarray:
 
 
 def _exponent(z: np.ndarray) -> float | None:
-    """Exponent of greatest likelihood; None where there is nothing to transform."""
+    """Return the exponent of maximum likelihood; None if no transformation is needed."""
     if len(z) < 3 or not z.any():
         return None
     log_slope = np.sign(z) * np.log1p(np.abs(z))
@@ -142,6 +142,6 @@ def yeo_johnson(z: np.ndarray, exponent: float) -> np.ndarray:
 
 
 def _inverse_yeo_johnson(x: np.ndarray, exponent: float) -> np.ndarray:
-    """Return the z of which `yeo_johnson` makes x; infinite where there is none."""
+    """Return the z that `yeo_johnson` maps to x; infinite if it does not exist."""
     size = inv_boxcox1p(np.abs(x), np.where(x >= 0, exponent, 2 - exponent))
     return np.copysign(np.where(np.isnan(size), np.inf, size), x)
