@@ -48,8 +48,9 @@ class Told:
 
     Parameters
     ----------
-    Results as they arrive instead of in an order fixed by the history, so that decisions depend on
-    the workers' speed: for schedulers.
+    at_once : bool, default=False
+        Results as they arrive instead of in an order fixed by the history, so that decisions
+        depend on the workers' speed: for schedulers.
     by_fold : bool, default=False
         Results fold by fold, to compare candidates on the same folds, see `Problem.races`: for
         schedulers.

@@ -104,8 +104,8 @@ class Scheduler(Declares, ABC):
 
         Returns
         -------
-        This one, or a replacement if rungs do not fit.
-            This one, or a replacement if there is no room for rungs.
+        scheduler : Scheduler
+            This one, or a replacement if rungs do not fit.
         min_resources : int
             Lowest sensible rung, at least the problem's `min_resources`.
         """

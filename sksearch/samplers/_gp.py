@@ -78,17 +78,17 @@ class GPSampler(LearningSampler):
     The guards, each of which can be disabled by naming only the others in `guards`:
 
     - "interior": the acquisition function is multiplied by a prior belief that the maximum is not
-    at the ends of the ranges, which fades as results arrive [4]_. Without it the acquisition
-    function favours the ends, where a process is most uncertain. Sampled proposals ("thompson",
-    "ei_distribution") need no such prior.
+      at the ends of the ranges, which fades as results arrive [4]_. Without it the acquisition
+      function favours the ends, where a process is most uncertain. Sampled proposals ("thompson",
+      "ei_distribution") need no such prior.
     - "outliers": scores far below the others are raised, and all are transformed towards normality
-    (`sksearch.models.robust_power_transform`); otherwise they are standardised, which may be
-    better in a curved valley.
+      (`sksearch.models.robust_power_transform`); otherwise they are standardised, which may be
+      better in a curved valley.
     - "second_opinion": after five results without an improvement, every second proposal comes from
-    `TPESampler`, until a better one is found. A wrong process may remain wrong, since it only
-    evaluates points where it expects most.
+      `TPESampler`, until a better one is found. A wrong process may remain wrong, since it only
+      evaluates points where it expects most.
     - "ties": each score exactly equal to the best, common with accuracies, raises the minimum
-    improvement by 0.3 standard deviations.
+      improvement by 0.3 standard deviations.
 
     The last two apply only to "log_ei", "log_pi", "lcb", "ei_per_second" and `Acquisition`
     objects, and not with ``transfer="joint"``.

@@ -54,12 +54,12 @@ class PASHA(Halving, AsynchronousScheduler):
     Departures from [1]_:
 
     - A learning curve is known at rungs only, not after each epoch. Epsilon is therefore 0 with
-    fewer than three rungs: in the first two, any change of order opens the third.
+      fewer than three rungs: in the first two, any change of order opens the third.
     - If no two candidates of the highest rung have swapped twice, epsilon comes from the next rung
-    below with such a pair, from all its results so far.
+      below with such a pair, from all its results so far.
     - Equal scores at the highest rung keep their ranking below: they contradict nothing.
     - The best candidate continues up to `max_resources` and is scored there; in [1]_ it is trained
-    again, after the search. If this fails, the search ends.
+      again, after the search. If this fails, the search ends.
 
     If the maximum grows up to `max_resources`, the plan is a lower bound, as with `ASHA`. Less is
     done if rankings agree early, which requires rungs with few candidates or hardly any noise; the

@@ -54,6 +54,7 @@ class FoldRace(Scheduler):
         and 1, if differences between candidates are normally distributed over the folds. It is
         reached only if the winner leads by nothing: on recorded scores of real models 0.2 lost 1
         winner in 80. A larger error saves more folds.
+
     Notes
     -----
     A candidate is dropped after r of k folds if the mean of the leader's scores minus its own on

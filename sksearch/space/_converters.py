@@ -26,8 +26,9 @@ def from_skopt(search_spaces: Mapping | tuple | list) -> SpaceDict | list[SpaceD
 
     Parameters
     ----------
-    For each parameter a skopt dimension, a tuple ``(low, high)`` or ``(low, high, prior)`` with
-    both ends included, or a list of categories. Numbers of iterations are ignored.
+    search_spaces : dict, (dict, int) or list of those
+        For each parameter a skopt dimension, a tuple ``(low, high)`` or ``(low, high, prior)``
+        with both ends included, or a list of categories. Numbers of iterations are ignored.
 
     Returns
     -------
