@@ -44,8 +44,8 @@ class Problem:
     has_baseline : bool
         Whether the first of `initial_params` is the baseline to beat, the untuned estimator.
     n_own : int
-        Number of first `initial_params` that are models with their own values, one for each model
-        of a list. They and the baseline may lie outside the space.
+        Number of leading `initial_params` for models with their own values, one for each model of
+        a list. They and the baseline may lie outside the space.
     races : bool
         Whether one unit is one fold, and candidates are dropped fold by fold. The mean of a
         candidate over its first folds is then compared with the other candidates' means on the
@@ -282,7 +282,7 @@ class Prediction:
 
 @dataclass(slots=True)
 class Trial:
-    """A candidate that was started.
+    """A candidate, from its start on.
 
     Parameters
     ----------
@@ -293,7 +293,7 @@ class Trial:
     bracket : int
         Bracket in which it was started.
     parent : int or None
-        Trial whose fitted state it continues from.
+        Parent trial, with the fitted state from which it continues.
     results : dict of int to Result
         Results by the resource of the trial, in the order of arrival.
     running : int or None
@@ -381,7 +381,7 @@ class History:
     exhausted : bool
         Whether the space has no new candidate left. If so, no further trial is started.
     cache : dict
-        For derived values that are costly to compute. May be emptied at any moment without
+        Derived values, costly to compute. May be emptied at any moment without
         changing a decision, and is not pickled.
 
     Examples
@@ -442,7 +442,7 @@ class History:
 
     @property
     def keys(self) -> set:
-        """Keys (see `Space.key`) of the params of all trials."""
+        """Keys (see `Space.key`) of the parameters of all trials."""
         return self._keys
 
     def knows(self, params: Params) -> bool:

@@ -16,7 +16,7 @@ N_TRIES = 10  # proposals already known, before a new candidate is drawn at rand
 
 
 class Study:
-    """Ask for jobs and tell their results.
+    """Ask for jobs, and record their results with `tell`.
 
     Every random number comes from a generator that depends only on the seed and the number of
     trials started, never on the order of the results. Pickling a study therefore changes nothing;
@@ -73,7 +73,7 @@ class Study:
         Returns
         -------
         job : Job or None
-            None: tell the result of a running job first. If none is running, the search is over.
+            None: a running job must end first. If none is running, the search is over.
 
         Raises
         ------
@@ -126,7 +126,7 @@ class Study:
         bracket : int, default=0
             Bracket of the trial.
         parent : int or None, default=None
-            Trial whose fitted state a new trial continues from.
+            Parent trial, with the fitted state from which a new trial continues.
         prediction : Prediction or None, default=None
             Score that the sampler predicted for a new trial.
 

@@ -21,7 +21,7 @@ LEAST_CHANGE = 1e-12  # of a mean, in standard deviations of the scores
 
 
 class GainPerCost:
-    """Logarithm of the expected improvement at full size, divided by the cost of the result.
+    """Logarithm of the ratio of the expected improvement at full size to the cost of a result.
 
     A result at a size moves the mean of the score at full size by a normal variable with a
     standard deviation equal to the covariance of both scores divided by the standard deviation of

@@ -171,7 +171,7 @@ def _climb(
     smooth: list[int],
     n_iterations: int,
 ) -> None:
-    """Run L-BFGS-B on the sum over all points, which are independent; in place."""
+    """Run L-BFGS-B on the sum over all independent points; in place."""
     columns = np.asarray(criterion.numbers)[smooth]
     start = best[:, columns]
     active = ~np.isnan(start)
@@ -210,7 +210,7 @@ def _step(
     best_values: np.ndarray,
     rng: np.random.Generator,
 ) -> None:
-    """Move each point to its best neighbour, if that is better; in place."""
+    """Move each point to its best neighbour, if better; in place."""
     near = [perturb(space, u[np.newaxis], rng, N_NEIGHBOURS) for u in best]
     values = criterion(np.vstack(near)).reshape(len(best), N_NEIGHBOURS)
     top = values.argmax(axis=1)

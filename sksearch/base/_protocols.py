@@ -139,6 +139,6 @@ class Scheduler(Declares, ABC):
         Returns
         -------
         resources : mapping of int to int, or None
-            By trial id; None if the scheduler never does this (the default).
+            Resources by trial id; None if the scheduler never does this (the default).
         """
         return None

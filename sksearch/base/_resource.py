@@ -178,7 +178,7 @@ class Resource(ABC):
         classes: Labels,
         fit_params: dict[str, Any],
     ) -> State:
-        """Fit the best candidate on all rows by the path that was scored.
+        """Fit the best candidate on all rows by the same path as its scored fits.
 
         Parameters
         ----------

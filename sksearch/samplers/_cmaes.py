@@ -2,7 +2,7 @@
 
 ==========  ======================================================================
 lambda      size of a generation
-draw        a point as the optimizer knows it, before it is rounded to a candidate
+draw        a point in the optimizer's coordinates, before rounding to a candidate
 ==========  ======================================================================
 """
 
@@ -293,7 +293,7 @@ class Encoding:
         return u
 
     def encode(self, u: np.ndarray, optimizer: Any) -> Any:
-        """Return a draw for a point; NaN becomes the mean, which has no effect."""
+        """Return a draw for a point; NaN becomes the mean, without effect."""
         v = z = c = None
         if self.n_numbers:
             v = np.where(np.isnan(u[self.numbers]), optimizer._mean, u[self.numbers])

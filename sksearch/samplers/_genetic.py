@@ -2,7 +2,7 @@
 
 ==========  ======================================================================
 N           size of the population
-d           count of genes
+d           number of genes
 ==========  ======================================================================
 """
 
@@ -33,7 +33,7 @@ class GeneticSampler(PopulationSampler):
 
     Notes
     -----
-    There are no generations: each child joins the N best as soon as its score is known, so running
+    Instead of generations, each child joins the N best as soon as its score is known, so running
     candidates do no harm. Each parent is the better of two random members. A number of the child
     is uniform between its parents' numbers and half their distance beyond them, BLX-0.5 [1]_; a
     choice comes from one of them. Then each parameter is mutated with probability 1 / d: a number
@@ -65,7 +65,7 @@ class GeneticSampler(PopulationSampler):
     transfer: str = "rung"
 
     def count_initial(self, problem: Problem) -> int:
-        """Return the number of members, which are quasi-random at first."""
+        """Return the number of members, all initially quasi-random."""
         return self.population_size or min(20, max(8, 2 * problem.space.n_dims))
 
     def _offspring(

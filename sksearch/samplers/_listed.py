@@ -19,7 +19,7 @@ class ListedSampler(Sampler):
     candidates : sequence of dict
         Points of the space. They are read only when they are proposed.
     repeats : bool, default=False
-        Whether to try a candidate as often as it is listed, instead of once.
+        Whether to try a candidate again each time it is listed.
 
     Examples
     --------

@@ -83,7 +83,7 @@ def best_points(data: Observations) -> np.ndarray:
 
 
 def first_new(history: History, points: np.ndarray) -> Params:
-    """Return parameters of the first point with a new and allowed candidate, else the first."""
+    """Return the first new and allowed candidate of the points, otherwise the first."""
     space = history.problem.space
     for u in points:
         params = space.from_unit(u)
@@ -93,7 +93,7 @@ def first_new(history: History, points: np.ndarray) -> Params:
 
 
 class Allowed:
-    """A criterion with minus infinity at candidates that are not allowed.
+    """A criterion with minus infinity at disallowed candidates.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ class Allowed:
         self.with_gradient = getattr(criterion, "with_gradient", None)
 
     def __call__(self, U: np.ndarray) -> np.ndarray:
-        """Return the criterion's values, minus infinity for candidates that are not allowed."""
+        """Return the criterion's values, minus infinity for disallowed candidates."""
         return np.where(allowed(self._problem, U), self._criterion(U), -np.inf)
 
 

@@ -49,12 +49,12 @@ class TPESampler(LearningSampler):
 
     Notes
     -----
-    A Gaussian process models p(y | x), the score of given parameters. This sampler models p(x |
-    y): the density l of parameters with a score among the best, p(x | y >= y*), and the density g
-    of the others, with p(y >= y*) = gamma. By Bayes' rule p(y >= y* | x) = gamma l / (gamma l + (1
-    - gamma) g), and the expected improvement over y* is proportional to it, as l is one density
-    for all scores above y*. Both increase with l / g [1]_, so the sampler takes the draw with the
-    greatest l / g of 24 draws from l. Failed candidates, candidates that violate a bound and
+    A Gaussian process models p(y | x), the score of given parameters. This sampler models
+    p(x | y): the density l of parameters with a score among the best, p(x | y >= y*), and the
+    density g of the others, with p(y >= y*) = gamma. According to Bayes' rule p(y >= y* | x) =
+    gamma l / (gamma l + (1 - gamma) g), and the expected improvement over y* is proportional to
+    it, as l is one density for all scores above y*. Both increase with l / g [1]_, so the sampler
+    takes the draw with the greatest l / g of 24 draws from l. Failed candidates, candidates that violate a bound and
     running ones belong to g. The ratio l / g is multiplied by the probability that a candidate
     does not fail and satisfies its bounds, from the densities of candidates that did and of the
     others.
@@ -113,7 +113,7 @@ class TPESampler(LearningSampler):
         rng: np.random.Generator,
         feasibility: Probability | None = None,
     ) -> Params:
-        """Return the best draws from l that are new; success by densities or another model."""
+        """Return the best new draws from l; success by densities or another model."""
         space = history.problem.space
         good, other = self._split(data)
         # A sample already contains more of the later results.

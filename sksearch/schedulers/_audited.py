@@ -125,7 +125,7 @@ class Audited(Scheduler):
         Returns
         -------
         resources : dict of int to int
-            By trial id, bracket by bracket.
+            Resources by trial id, bracket by bracket.
         """
         n_brackets = len(self._plan(history).brackets)
         found: dict[int, int] = {}

@@ -172,7 +172,7 @@ class BracketScheduler(Scheduler):
         return Plan(tuple(brackets))
 
     def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:
-        """Promote or start a candidate in the first bracket that has work."""
+        """Promote or start a candidate in the first bracket with work left."""
         brackets = self._plan(history).brackets
         for bracket in range(self._n_finished(history, brackets), len(brackets)):
             rungs = brackets[bracket]

@@ -313,7 +313,7 @@ class Choice:
 
 
 class Refused:
-    """A factor of 0 for candidates that are not allowed."""
+    """A factor of 0 for disallowed candidates."""
 
     def __init__(self, history: History):
         self.problem = history.problem

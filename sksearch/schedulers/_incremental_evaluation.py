@@ -5,7 +5,7 @@ Notation (Wistuba 2017 is [1]_ below):
 =================  ===================================================================
 B                  ``budget``, units in total
 b_init             ``min_resources``, units of each candidate of the population
-b                  ``step``, further units of each candidate that is kept, at each rung
+b                  ``step``, further units of each promoted candidate, at each rung
 r                  ``keep``, the part of a rung that continues
 =================  ===================================================================
 """

@@ -225,7 +225,7 @@ class RaceState:
         self._drop(list(self.idle))
 
     def _drop(self, trial_ids: list[int]) -> None:
-        """Drop the given idle trials that are unlikely to overtake the leader."""
+        """Drop those of the given idle trials unlikely to overtake the leader."""
         dropped = [i for i in trial_ids if self.leader is not None and self._is_hopeless(i)]
         for i in dropped:
             del self.idle[i]
@@ -269,7 +269,7 @@ class RaceState:
         return weight * float(variances.mean()) / self._left_after_selection(), weight
 
     def _left_after_selection(self) -> float:
-        """Return the part of the variance left among candidates that were not dropped.
+        """Return the part of the variance left among the remaining candidates.
 
         They have no large differences on their first folds, because candidates with large
         differences were dropped. A standard normal variable truncated at q has the second moment

@@ -448,7 +448,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
     ) -> Setup:
         """Check all input, freeze the folds and compose the search."""
         own = rng
-        if self._is_namesake:  # here parameters only differ from scikit-learn's by their draws
+        if self._is_namesake:  # the user's generator makes only scikit-learn's draws
             own = copy.deepcopy(rng)
             self._draw_candidates(rng)
         return prepare(self, self._options(), X, y, params, own, unit)

@@ -580,7 +580,7 @@ class RandomSearchCV(BaseSearch):
         scheduler = FullFidelity(self.n_iter)
         if self.n_iter is None:
             return self._without_count(space), scheduler
-        if not is_for_scikit_learn(space):  # otherwise scikit-learn has no draws to match
+        if not is_for_scikit_learn(space):  # scikit-learn has no draws to match
             return _all_or(RandomSampler(), space, self.n_iter), scheduler
         candidates = ParameterSampler(space.given, self.n_iter, random_state=rng)
         return ListedSampler(CandidateDraws(candidates)), scheduler

@@ -619,7 +619,7 @@ class HalvingRandomSearchCV(_Halving):
         self.aggressive_elimination = aggressive_elimination
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
-        """Draw like scikit-learn if that is possible, otherwise like the other searches."""
+        """Draw like scikit-learn if possible, otherwise like the other searches."""
         if self.n_candidates == self.min_resources == "exhaust":
             raise ValueError(
                 "n_candidates and min_resources cannot be both set to 'exhaust': each follows "

@@ -67,7 +67,7 @@ class Descent(Sampler):
     loss: Any = None
 
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
-        """Return the optimizer's first candidate that was not started yet."""
+        """Return the optimizer's first candidate not started yet."""
         space, loss = history.problem.space, self.loss
         values = history.cache.setdefault("hypergradients", {})
         guesses = [loss.params(loss.theta(guess)) for guess in history.problem.initial_params]

@@ -55,7 +55,7 @@ def inherits_parameters(search: type[T]) -> type[T]:
     Parameters
     ----------
     search : type
-        Class whose ``__init__`` passes ``**params`` to the ``__init__`` of its base class.
+        Class with an ``__init__`` that passes ``**params`` to the ``__init__`` of its base class.
 
     Returns
     -------

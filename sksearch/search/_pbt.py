@@ -198,7 +198,7 @@ class PBTSearchCV(BaseSearch):
 
     A row of ``cv_results_`` is a member at one amount of the resource, with the parameters of the
     last step. A trial ends when it is replaced. ``parent`` of the new trial in ``history_`` is the
-    trial whose model it copied.
+    trial with the copied model.
 
     References
     ----------
@@ -290,7 +290,7 @@ class PBTSearchCV(BaseSearch):
         X, y : array-like
             Training rows.
         **params : dict of str to object
-            As for `fit`, without ``groups``, which are not used here.
+            As for `fit`, except ``groups``.
 
         Returns
         -------

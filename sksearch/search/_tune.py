@@ -109,7 +109,7 @@ def summary(search: SearchCV) -> str:
 
 
 def _beside(found: SearchTable) -> str:
-    """Return the score of the untuned estimator, if that was the first candidate."""
+    """Return the score of the untuned estimator, if it was the first candidate."""
     own = untuned(found) if found.history.problem.has_baseline else None
     if own is None or np.isnan(own.scores).any():
         return ""

@@ -44,7 +44,7 @@ class WinnerChoice(BaseSearchCV):
         Returns
         -------
         score : float
-            With several objectives, the score of the first one that is a metric.
+            With several objectives, the score in the first metric among them.
         """
         if not self.objectives or not self.refit:
             return super().score(X, y, **params)

@@ -4,7 +4,7 @@
 U           points of the cube, shape (m, n_dims); NaN where inactive
 p_j(u)      density of the belief about coordinate j, relative to the user's own
             distribution of the parameter, which is 1 everywhere
-w           weight of the uniform density beside the product of all p_j
+w           weight of the uniform density, added to the product of all p_j
 ==========  ======================================================================
 """
 
@@ -118,7 +118,7 @@ class Beliefs:
         Returns
         -------
         value : ndarray of shape (m,)
-            Relative to the space's own distributions, which have the value 0.
+            Value relative to the space's own distributions: 0 for equal densities.
         """
         return self.with_gradient(U)[0]
 

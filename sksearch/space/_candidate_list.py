@@ -1,7 +1,7 @@
 """A list of candidates: a union of dicts with one candidate each.
 
 ==========  ======================================================================
-U           coordinates of the candidates, NaN where one lacks a parameter: (size, n_dims)
+U           coordinates of the candidates, NaN for missing parameters: (size, n_dims)
 ==========  ======================================================================
 """
 

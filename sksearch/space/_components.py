@@ -1,7 +1,7 @@
 """Components of a finite subspace: parameters linked by conditions, with numbered candidates.
 
 A box is a dict ``{name: range of value indices}`` of the active parameters of some candidates.
-The candidates of a component are those of its boxes, one box after another.
+The candidates of a component are listed box by box.
 
 Boxes follow the order of their ranges, parents before children. Within a box names are sorted, and
 the last one varies fastest. Both classes number candidates in this way.

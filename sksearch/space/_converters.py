@@ -193,7 +193,7 @@ def _is_number_pair(values: Any) -> bool:
 
 
 def _from_optuna_distribution(name: str, distribution: Any) -> Any:
-    """Translate one distribution of Optuna."""
+    """Translate one Optuna distribution."""
     if hasattr(distribution, "choices"):
         return list(distribution.choices)
     kind = type(distribution).__name__

@@ -30,7 +30,7 @@ U_MIN, U_MAX = 2.0**-53, 1 - 2.0**-53
 U_MIN_INTEGER, U_MAX_INTEGER = 1e-9, 1 - 1e-9
 X_MAX = sys.float_info.max
 TABLE_SIZE = 1024
-MAX_VALUES = 10_000  # enumerated of a discrete distribution
+MAX_VALUES = 10_000  # limit for enumerating the integers of a distribution
 
 
 class Dimension(ABC):

@@ -22,7 +22,7 @@ def scaled(dimension: Dimension, value: Any, factor: float) -> Any:
     -------
     value : object
         Product, clipped to the range; an integer moves by at least 1. In a sorted list of numbers,
-        the next larger or smaller one. Values that are not numbers, or come from an opaque object,
+        the next larger or smaller one. Other types of values, and values of an opaque object,
         stay unchanged.
     """
     if isinstance(dimension, Categorical):
