@@ -124,7 +124,7 @@ class Forest:
         Raises
         ------
         ValueError
-            If a value is not finite, or there are no values.
+            If a value is not finite, or `y` is empty.
         """
         y = np.asarray(y, dtype=float)
         if not (len(y) and np.isfinite(y).all()):

@@ -137,7 +137,7 @@ class Parzen:
         """Return log kernels of real coordinates, summed over all of them, shape (m, n)."""
         h = self.h[j]
         centres, points = self.U[:, j] / h, x[:, j] / h
-        # Mass of each kernel inside [0, 1], at least half of one of its sides.
+        # Mass of each kernel inside [0, 1]; its centre is inside, so at least one half of it.
         mass = (erf((1 / h - centres) / SQRT_2) + erf(centres / SQRT_2)) / 2
         log_norm = np.log(mass * h) + LOG_SQRT_2PI
         squares = cdist(points, centres, "sqeuclidean")

@@ -1,9 +1,9 @@
 """Factors by which the intervals of a model's predictions must be widened.
 
-Proposals lie where a model expects a high score, so its errors there exceed its own spread. Its
-misses are compared with those of earlier proposals, as in split conformal prediction: the next
-interval is so wide that 95 % of the last scores would have been in theirs. Ten assumed misses of
-typical size are used until enough real ones are available.
+Models propose candidates with high expected scores, so their errors exceed the predicted spread.
+The misses are compared with the misses of earlier proposals, as in split conformal prediction: the
+next interval is so wide that 95 % of the last scores would have been in theirs. Ten assumed misses
+of typical size are used until enough real ones are available.
 
 A factor transfers misses of narrow intervals to wide ones, so an interval is never wider than the
 model-free one from earlier scores and 95 % of the misses.

@@ -84,7 +84,7 @@ def genes_of(space: Space, U: np.ndarray, rng: np.random.Generator) -> np.ndarra
 def fittest(data: Observations) -> np.ndarray:
     """Return rows of the results, shape (n,), best first; violated bounds come last.
 
-    Of equal scores the later one comes first, so that a plateau can be crossed.
+    Ties are won by the later score, so that a plateau can be crossed.
     """
     return np.lexsort((-data.trial_id, -data.y, data.violation))
 

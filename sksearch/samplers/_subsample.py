@@ -60,7 +60,7 @@ class Largest:
     Attributes
     ----------
     rows : ndarray of shape (n_kept,)
-        Row numbers, increasing. Of equal keys, earlier rows are kept.
+        Row numbers, increasing. Earlier rows win ties of keys.
     keys : ndarray of shape (n_kept, n_columns)
         Keys of these rows.
     """

@@ -54,10 +54,10 @@ class TPESampler(LearningSampler):
     density g of the others, with p(y >= y*) = gamma. According to Bayes' rule p(y >= y* | x) =
     gamma l / (gamma l + (1 - gamma) g), and the expected improvement over y* is proportional to
     it, as l is one density for all scores above y*. Both increase with l / g [1]_, so the sampler
-    takes the draw with the greatest l / g of 24 draws from l. Failed candidates, candidates that violate a bound and
-    running ones belong to g. The ratio l / g is multiplied by the probability that a candidate
-    does not fail and satisfies its bounds, from the densities of candidates that did and of the
-    others.
+    takes the draw with the greatest l / g of 24 draws from l. Failed candidates, candidates that
+    violate a bound and running ones belong to g. The ratio l / g is multiplied by the probability
+    that a candidate does not fail and satisfies its bounds, from the densities of candidates that
+    did and of the others.
 
     With more than 300 results and failures the densities use the 25 best and a sample of 300,
     drawn with probabilities that increase with their position in the order of arrival [5]_, like

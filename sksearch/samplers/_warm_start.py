@@ -120,7 +120,7 @@ class WarmStart(Sampler):
     improvement, their expected scores decide until there are four results, and a `sampler` that
     learns proposes afterwards.
 
-    The weights are those of the ranking-weighted ensemble of [1]_: the frequency with which a draw
+    The weights follow the ranking-weighted ensemble of [1]_: the frequency with which a draw
     from a task's process orders the results of the search best, among draws of all tasks and of
     the search's own process, which predicts each result from the others. A task that usually
     orders them worse than that process has no weight. Before the third result all tasks have equal

@@ -135,7 +135,7 @@ def rank_change(before: np.ndarray, now: np.ndarray) -> float:
     Returns
     -------
     change : float
-        For each rank there is a candidate that has it now and one that had it before: the largest
+        Each rank belongs to one candidate now and to one before: the largest
         difference between their scores in the rung below.
 
     Examples

@@ -225,7 +225,7 @@ class RaceState:
         self._drop(list(self.idle))
 
     def _drop(self, trial_ids: list[int]) -> None:
-        """Drop those of the given idle trials unlikely to overtake the leader."""
+        """Drop given idle trials if they are unlikely to overtake the leader."""
         dropped = [i for i in trial_ids if self.leader is not None and self._is_hopeless(i)]
         for i in dropped:
             del self.idle[i]

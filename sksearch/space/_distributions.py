@@ -209,7 +209,7 @@ def make_dimension(
     TypeError
         If `values` is neither choices nor a distribution, or a distribution without arguments.
     ValueError
-        If there are no choices, or a choice or an argument is invalid.
+        If the choices are empty, or a choice or an argument is invalid.
     """
     where = f"param_distributions[{name!r}]"
     if isinstance(values, type):

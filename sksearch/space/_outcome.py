@@ -162,7 +162,7 @@ def split_outcome(grid: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, O
     searched : dict
         All parameters except the outcome.
     outcome : tuple (str, Outcome) or None
-        Name of the parameter, and its outcome; None if there is no outcome.
+        Name of the parameter, and its outcome; otherwise None.
 
     Raises
     ------

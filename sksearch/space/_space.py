@@ -337,7 +337,7 @@ class Space:
         return subspace.candidate(k)
 
     def key(self, params: dict[str, Any]) -> tuple:
-        """Return a key that is equal for equal candidates only.
+        """Return a key, equal for equal candidates only.
 
         Parameters
         ----------
