@@ -83,7 +83,8 @@ def seen(search, X):
     if is_classifier(search):
         predicted = np.searchsorted(search.classes_, predicted)
     found |= {"best": search.best_index_, "predictions": predicted}
-    text = re.sub(r"\n {12}", " ", str(report(search)))  # broken lines
+    text = re.sub(r"\nData .*(\n {10}.*)*", "", str(report(search)))  # names, units, the time
+    text = re.sub(r"\n {12}", " ", text)  # broken lines
     text = re.sub(r"(tree__)?ccp_alpha=0, |, (tree__)?min_samples_split=2", "", text)
     text = re.sub(r"[\d.]+ (m?s|minutes) of training|\n.*fastest:.*", "", text)
     return {**{name: str(np.asarray(v).tolist()) for name, v in found.items()}, "report": text}

@@ -154,7 +154,8 @@ class SlackKernel(MixedKernel):
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.models import SlackKernel, learn_theta, standardised_slacks
+    >>> from sksearch.models import learn_theta
+    >>> from sksearch.models._feasibility import SlackKernel, standardised_slacks
     >>> U = np.linspace(0, 1, 12)[:, None]
     >>> theta = learn_theta(SlackKernel([False]), U, standardised_slacks(0.3 - U[:, 0]))
     >>> bool(np.exp(theta[0]) < 1e-5)

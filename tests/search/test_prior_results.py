@@ -378,8 +378,8 @@ def test_warm_starts_may_be_nested_and_each_has_its_own_tasks():
 @pytest.mark.parametrize("aims", [{"bounds": ("b",)}, {"objectives": ("a", "b")}], ids=str)
 def test_a_warm_start_of_a_search_with_bounds_or_objectives(aims, monkeypatch):
     learnt = []
-    make = _warm_start._Task
-    monkeypatch.setattr(_warm_start, "_Task", lambda *args: learnt.append(1) or make(*args))
+    make = _warm_start._PriorTask
+    monkeypatch.setattr(_warm_start, "_PriorTask", lambda *args: learnt.append(1) or make(*args))
     problem = Problem(Space(FLAT), seed=0, **aims)
     sampler = for_aims(WarmStart(RandomSampler(), tasks(0.03)), problem)
     study = Study(problem, sampler, FullFidelity(9))

@@ -16,7 +16,6 @@ from sklearn.model_selection import KFold, PredefinedSplit, TimeSeriesSplit
 
 from sksearch import Bound, GPBayesSearchCV, SearchCV
 from sksearch._utils._time_limit import TimeLimit
-from sksearch.checkpoint import _kinds as kinds
 from sksearch.executors import VirtualClock, spend
 from sksearch.fitting.run._row_sample import MIN_ROWS, N_FITS, choose_sample
 from sksearch.fitting.run._tasks import RowSample
@@ -379,12 +378,6 @@ def test_a_search_that_goes_on_takes_the_latest_rows_as_before(tmp_path):
     again, _ = fitted(timeout=90, **kwargs)
     assert again._sample == first._sample
     assert again._sample.latest
-
-
-def test_a_journal_of_an_older_version_has_rows_by_chance():
-    written = [2_000, 1.0, 3.0, None]
-    assert kinds.sample(written)
-    assert not RowSample(*written).latest
 
 
 def test_predictions_out_of_fold_are_of_the_same_rows():
