@@ -66,7 +66,7 @@ def radius_neighbors(estimator: Any, size: Size) -> SpaceDict:
         "weights": ["uniform", "distance"],
     }
     if hasattr(estimator, "outlier_label") and estimator.outlier_label is None:
-        space["outlier_label"] = ["most_frequent"]  # a row without neighbours raises an error otherwise
+        space["outlier_label"] = ["most_frequent"]  # otherwise isolated rows raise an error
     return space
 
 

@@ -79,7 +79,7 @@ class LightGBM(Booster):
     )
 
     def space(self, estimator: Any, size: Size) -> SpaceDict:
-        """Search rate, number of trees, leaves, columns and penalty, as the kind of boosting allows."""
+        """Search rate, number of trees, leaves, columns and penalty, depending on the booster."""
         own = estimator.get_params()
         names = names_set_by_user(own, self.aliases)
         space = {

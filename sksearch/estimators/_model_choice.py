@@ -372,7 +372,7 @@ def union_of_spaces(
 
 
 def alone_if_not_named(estimator: Any, grid: Any) -> Any:
-    """Fix models that a grid by model omits to their own values; return any other grid unchanged."""
+    """Fix models missing in a grid by model to their own values; return other grids unchanged."""
     if not isinstance(estimator, OneOf):
         return grid
     parts = union_of_spaces(estimator, grid, lambda one: {})
