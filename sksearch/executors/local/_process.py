@@ -27,7 +27,7 @@ from sksearch.executors.local._serving import (
 from sksearch.executors.local._template import ForkedProcess, fork_worker, new_python
 
 PATIENCE_SECONDS = 30  # after which the user is warned of a slow start
-N_TRIES = 3  # processes that may break before EngineLostError
+N_TRIES = 3  # broken processes in a row after which a call fails
 
 
 class WorkerProcess:
