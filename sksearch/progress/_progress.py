@@ -392,7 +392,7 @@ class _Counts:
     # ---- time
 
     def seconds_left(self, seconds: float) -> float | None:
-        """Return the estimate at the latest result, less the time since; None without a result."""
+        """Return the latest estimate, less the time since; None without a result."""
         left, n_jobs, then = self._estimate
         left -= seconds - then
         if n_jobs != self.n_jobs or not left > 0:
@@ -401,7 +401,7 @@ class _Counts:
         return None if math.isnan(left) else left
 
     def _estimated(self, seconds: float) -> float:
-        """Estimate the seconds left from the speed so far; NaN where it is not known."""
+        """Estimate the seconds left from the speed so far; NaN if unknown."""
         n_jobs, spent = self.n_jobs - self._base[0], self.spent - self._base[1]
         if n_jobs == 0 or seconds < WARM_UP:
             return math.nan
@@ -413,7 +413,7 @@ class _Counts:
         return work_left / (a * n_jobs + b * spent + running) * seconds
 
     def _ahead(self) -> tuple[float, float]:
-        """Count the jobs and units to come, if promotions go on at the rate until now."""
+        """Count the jobs and units to come, if promotions continue at the present rate."""
         jobs = units = 0
         for key, rung in self._planned.items():
             lowest = self._lowest[rung.bracket]
@@ -427,7 +427,7 @@ class _Counts:
         return jobs, units
 
     def _costs(self) -> tuple[float, float]:
-        """Fit the seconds of a job and of each of its units; (0, 1) where that is impossible."""
+        """Fit the seconds of a job and of each of its units; (0, 1) if that is impossible."""
         n, p, (pp, c, pc) = self.n_jobs, self.spent, self._sums
         det = n * pp - p * p
         if c <= 0 or det <= 0:

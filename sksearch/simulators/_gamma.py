@@ -19,9 +19,10 @@ from sksearch.simulators._problem import CurveProblem
 class GammaCurves(CurveProblem):
     """Loss curves around a function with a known minimum, by a Gamma process [1]_.
 
-    A candidate's curve begins at the function's value at its params plus noise, and ends at the
-    value less a shift. Between the ends the family of shapes decides how a curve falls, jumps up
-    and flattens. So the best candidate is known, and curves cross, as those of trainings do.
+    A candidate's curve begins at the function's value at its parameters plus noise, and ends at
+    the value minus a shift. Between the ends, the family of shapes determines the fall, the jumps
+    and the flattening of a curve. So the best candidate is known, and curves cross, as real
+    learning curves do.
 
     Parameters
     ----------
@@ -33,12 +34,12 @@ class GammaCurves(CurveProblem):
         The families of the candidates' curves, such as ``FAMILIES["rastrigin-1"]``. None:
         curves are flat, the function's value from the first epoch to the last.
     n_epochs : int, default=81
-        Count of epochs, 2 at least, and 7 if a family is smooth.
+        Number of epochs, at least 2, and at least 7 if a family is smooth.
     noise : float, default=0.0
         Standard deviation of the normal noise in the first value, in units of the loss.
     schedule : {"random", "round_robin"}, default="random"
-        How candidates get their families. "random": each family with the same probability, as
-        a function of seed and params; "round_robin": in turn, as a function of the candidate's
+        Assignment of families to candidates. "random": each family with the same probability, as a
+        function of seed and parameters; "round_robin": in turn, as a function of the candidate's
         number in its search.
 
     Attributes
@@ -46,16 +47,16 @@ class GammaCurves(CurveProblem):
     space : dict
         Uniform distributions of "x0", "x1", ... over the function's bounds.
     max_resources : int
-        Count of epochs.
+        Number of epochs.
     minimum : float or None
-        The function's minimum less the largest ``end_shift``.
+        The function's minimum minus the largest ``end_shift``.
 
     Raises
     ------
     TypeError
         If `function` has no ``bounds``.
     ValueError
-        If another argument is not usable.
+        If another argument is invalid.
 
     See Also
     --------
