@@ -59,7 +59,7 @@ def load_history(path: str | os.PathLike) -> "SavedSearch":
 
     See Also
     --------
-    Draws the history.
+    sksearch.plotting.HistoryDisplay : Draws the history.
 
     Examples
     --------

@@ -54,7 +54,7 @@ def default_space(
 
     See Also
     --------
-    Points of this space to begin with.
+    first_candidates : Points of this space to begin with.
 
     Notes
     -----

@@ -48,8 +48,8 @@ class Family:
         Name in messages.
     spaces : mapping of str to callable
         Space of a class; called with an estimator and the `Size` of the table.
-    Name of the recorded first candidates, by class.
-        Of a class, the name of its recorded first candidates.
+    portfolios : mapping of str to str
+        Name of the recorded first candidates, by class.
     lists_params : bool
         If True, ``get_params`` lists all parameters that the estimator accepts.
     aliases : mapping of str to tuple of str

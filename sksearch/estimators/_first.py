@@ -42,7 +42,7 @@ def first_candidates(
 
     See Also
     --------
-    The space that contains them.
+    default_space : The space that contains them.
 
     Notes
     -----

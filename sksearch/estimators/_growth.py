@@ -81,7 +81,7 @@ class GrowthScoring:
 
     Parameters
     ----------
-    Counts at which it is scored, ascending; the last one is the largest count.
+    known : list of int
         Counts at which it is scored, ascending; the last one is the largest count.
     score : callable
         Called with an estimator that predicts with a number of steps, and with that number;
@@ -223,9 +223,9 @@ class Growth:
         """Return a context with an estimator that predicts with the first `count` steps.
 
         Parameters
-        An estimator of the family with more steps, which are restored after the block.
+        ----------
         model : estimator object
-            One of the family with more steps, which it has again after the block.
+            An estimator of the family with more steps, which are restored after the block.
         count : int
             Number of steps.
 

@@ -29,8 +29,8 @@ def register_space(estimator_class: type, space: SpaceDict | Callable[..., Space
 
     See Also
     --------
-    Returns the space.
-    For more than a space, such as continued training.
+    default_space : Returns the space.
+    sksearch.estimators.register : For more than a space, such as continued training.
 
     Notes
     -----

@@ -16,10 +16,11 @@ class TaskFolder:
     """Holds the data that all tasks share, and task outputs too large to return.
 
     Parameters
-    A permanent folder; None for a temporary one.
+    ----------
     path : Path or None
-        A folder that stays; None for a temporary one.
-    File name of the data; names of the search's other files may begin with it.
+        A permanent folder; None for a temporary one.
+    name : str
+        File name of the data; names of the search's other files may begin with it.
     shared : object
         The data.
 
@@ -29,8 +30,8 @@ class TaskFolder:
         The folder.
     file : Path
         The file of the data.
-    Reference by which workers fetch the data.
-        What workers need to fetch the data.
+    ref : Ref
+        Reference by which workers fetch the data.
     """
 
     def __init__(self, path: Path | None, name: str, shared: object):

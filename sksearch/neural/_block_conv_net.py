@@ -76,8 +76,8 @@ class BlockConvNetClassifier(ImageClassifier):
 
     See Also
     --------
-    Search space of this net.
-    A net for practical use.
+    block_conv_net_space : Search space of this net.
+    ConvNetClassifier : A net for practical use.
 
     References
     ----------

@@ -121,7 +121,7 @@ class ConvNetClassifier(ImageClassifier):
 
     See Also
     --------
-    Search space of this net.
+    conv_net_space : Search space of this net.
 
     References
     ----------
@@ -182,8 +182,9 @@ def conv_net_space(horizon: int | None = None) -> dict[str, Any]:
 
     Returns
     -------
-    Values of each parameter, to edit as needed. `flip` is omitted, since you know in advance if
-    mirrored images mean the same.
+    space : dict
+        Values of each parameter, to edit as needed. `flip` is omitted, since you know in advance
+        if mirrored images mean the same.
 
     Examples
     --------

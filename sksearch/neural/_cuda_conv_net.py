@@ -58,8 +58,8 @@ class CudaConvNetClassifier(ImageClassifier):
 
     See Also
     --------
-    Search space of this net.
-    A net for practical use.
+    cuda_conv_net_space : Search space of this net.
+    ConvNetClassifier : A net for practical use.
 
     References
     ----------

@@ -72,8 +72,8 @@ class LayeredConvNetClassifier(ImageClassifier):
 
     See Also
     --------
-    Search space of this net.
-    A net for practical use.
+    layered_conv_net_space : Search space of this net.
+    ConvNetClassifier : A net for practical use.
 
     Notes
     -----

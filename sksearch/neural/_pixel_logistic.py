@@ -34,8 +34,8 @@ class PixelLogisticClassifier(ImageClassifier):
 
     See Also
     --------
-    Search space of this net.
-    A net for practical use.
+    pixel_logistic_space : Search space of this net.
+    ConvNetClassifier : A net for practical use.
 
     References
     ----------

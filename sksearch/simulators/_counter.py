@@ -6,7 +6,7 @@ the numbers of thousands of curves. A curve has the same numbers alone and among
 ============  ============================================  ==================
 symbol        meaning                                       shape
 ============  ============================================  ==================
-``keys``      one per stream of random numbers            any, uint64
+``keys``      one per stream of random numbers              any, uint64
 ``counters``  positions in the stream, from 0               any, broadcast
 ``z``         words being mixed                             any, uint64
 ============  ============================================  ==================

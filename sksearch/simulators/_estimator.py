@@ -56,7 +56,7 @@ class SimulatedEstimator(BaseEstimator):
     See Also
     --------
     play : A much faster search, without estimators.
-    Counts the simulated seconds of training.
+    sksearch.executors.VirtualClock : Counts the simulated seconds of training.
 
     Notes
     -----

@@ -17,7 +17,7 @@ symbol      meaning                                             shape
 ``w``       pull towards the end, (t / (n - 1))^nu              ``(n - 1, 1)``
 ``start``   f(1), ``end`` f(n), ``gap`` f(t) - f(n)             ``(n_curves,)``
 ``keys``    a curve's key: its random numbers depend on         ``(n_curves,)``, uint64
-                        it and on a counter
+            it and on a counter
 ==========  ==================================================  =========================
 
 The thesis' var(t) is n - t, which makes beta infinite at t = n; tau is larger by one.

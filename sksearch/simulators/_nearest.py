@@ -97,8 +97,8 @@ class NearestCurves(CurveProblem):
 
     See Also
     --------
-    Recorded curves included in the package.
-    A table whose entries are the only candidates.
+    load_mnist_curves : Recorded curves included in the package.
+    TabularProblem : A table whose entries are the only candidates.
 
     Notes
     -----

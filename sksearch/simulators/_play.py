@@ -65,7 +65,7 @@ def play(
     See Also
     --------
     SimulatedEstimator : The same problem for any search class.
-    Measures the duration of the search.
+    sksearch.executors.VirtualClock : Measures the duration of the search.
 
     Notes
     -----

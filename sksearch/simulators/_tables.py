@@ -79,8 +79,8 @@ class TabularProblem(CurveProblem):
 
     See Also
     --------
-    Recorded tables in the data folder.
-    Recorded curves, of which the nearest represents any candidate.
+    load_task : Recorded tables in the data folder.
+    NearestCurves : Recorded curves, of which the nearest represents any candidate.
 
     Examples
     --------
@@ -308,7 +308,7 @@ def load_task(name: str, *, noise: bool = True) -> TabularProblem:
 
     See Also
     --------
-    Recorded curves included in the package.
+    load_mnist_curves : Recorded curves included in the package.
 
     Examples
     --------
