@@ -8,11 +8,11 @@ H, B        second derivatives of f by w and w, by w and theta
 eta, m      learning rate, number of training steps
 ==========  ==========================================================================
 
-At a minimum of f, ``dE/dtheta = E_theta - B' H^-1 E_w`` [1]_, [2]_, and H^-1 is the sum of ``eta
-(I - eta H)^k`` over all k [5]_. If training is m steps of gradient descent, ``w[t + 1] = w[t] -
-eta f_w(w[t])``, the chain rule goes through the steps: forward with ``Z[t + 1] = (I - eta H) Z[t]
-- eta B`` for Z = dw/dtheta, or backward with ``a[t] = (I - eta H) a[t + 1]`` for a = dE/dw[t]
-[3]_, [4]_.
+At a minimum of f, ``dE/dtheta = E_theta - B' H^-1 E_w`` [1]_, [2]_, and H^-1 is the sum of
+``eta (I - eta H)^k`` over all k [5]_. If training is m steps of gradient descent,
+``w[t + 1] = w[t] - eta f_w(w[t])``, the chain rule goes through the steps: forward with
+``Z[t + 1] = (I - eta H) Z[t] - eta B`` for Z = dw/dtheta, or backward with
+``a[t] = (I - eta H) a[t + 1]`` for a = dE/dw[t] [3]_, [4]_.
 
 References
 ----------
@@ -221,7 +221,7 @@ def forward(
     batches: Sequence[Rows],
     learning_rate: float,
 ) -> tuple[float, np.ndarray]:
-    """Differentiate through all steps of training during training.
+    """Differentiate through all steps of training, forward along with them.
 
     The cost grows with the number of hyperparameters; the memory does not grow with the steps.
 

@@ -44,7 +44,7 @@ def cuda_conv_net_body(
 class CudaConvNetClassifier(ImageClassifier):
     """Three convolutional layers of 5 x 5 filters, in the manner of cuda-convnet.
 
-    After each layer the image is halved, by its maxima first and by its means later.
+    Pooling halves the image at each layer: max pooling first, then twice average pooling.
 
     Parameters
     ----------

@@ -3,7 +3,7 @@
 ==========  ======================================================  ==============================
 symbol      meaning                                                 shape
 ==========  ======================================================  ==============================
-n, d        numbers of candidates and of parameters                  scalars
+n, d        numbers of candidates and of parameters                 scalars
 X           rows that the model predicts, candidate after           (n max_resources, d or d + 1)
             candidate, epoch after epoch
 ==========  ======================================================  ==============================
