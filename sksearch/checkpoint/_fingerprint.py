@@ -154,7 +154,7 @@ def _is_equal(was: str | None, now: str | None) -> bool:
 
 
 def _warn_of_rest(old: Part, new: dict[str, Part], path: str | Path) -> None:
-    """Warn of differences between starts, and of parts that are not compared."""
+    """Warn of differences between starts, and of parts not compared."""
     now, sentences = new.get(GLOBALS, {}), []
     of_start = [
         f"{name} was {without_marks(old[name])}, now {without_marks(now[name])}"
@@ -199,7 +199,7 @@ def _message(found: dict[str, list], new: dict[str, Part], path: str | Path) -> 
 
 
 def compared(parts: dict[str, Part]) -> str:
-    """Describe the parts that are compared, and their opaque items."""
+    """Describe the parts compared, and their opaque items."""
     text, opaque = f"Compared were {', '.join(parts)}.", _opaque(parts)
     return f"{text} What cannot be looked into is not: {', '.join(opaque)}." if opaque else text
 

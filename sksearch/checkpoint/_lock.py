@@ -1,4 +1,4 @@
-"""A lock that is released when its owner dies."""
+"""A lock, released when its owner dies."""
 
 import os
 import weakref

@@ -93,7 +93,7 @@ class EpochTraining:
         """Apply parameters that were just set to the further training of a fitted estimator."""
 
     def check_finite(self, model: Any) -> None:
-        """Raise DivergedError if a fitted estimator has weights that are not finite."""
+        """Raise DivergedError if a fitted estimator has non-finite weights."""
 
     def before_store(self, model: Any) -> None:
         """Prepare a fitted estimator for storage between two rungs."""
@@ -118,7 +118,7 @@ def call_partial_fit(last: Any, X: Any, y: Any, n_calls: int, kwargs: dict[str, 
 
 
 def _settings(last: Any, y: Any, n_calls: int) -> dict[str, Any]:
-    """Parameters that are set only during the calls."""
+    """Parameters set only during the calls."""
     settings: dict[str, Any] = {}
     params = last.get_params(deep=False)
     if "max_epochs" in params:  # skorch: one call is max_epochs epochs

@@ -102,7 +102,7 @@ def passive_aggressive(estimator: Any, size: Size) -> SpaceDict:
 
 
 class Linear(Family):
-    """Linear models that are fitted in one go."""
+    """Linear models fitted in one go."""
 
     spaces = {
         "sklearn.LogisticRegression": logistic_regression,

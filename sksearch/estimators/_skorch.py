@@ -110,7 +110,7 @@ def refuse_callbacks(net: Any) -> None:
 
 
 def check_rates(net: Any, names: Collection[str], n_rows: int, n_epochs: int) -> None:
-    """Raise ValueError for a one-cycle schedule that is shorter than the longest fit.
+    """Raise ValueError for a one-cycle schedule shorter than the longest fit.
 
     Parameters
     ----------
@@ -371,7 +371,7 @@ class SkorchEpochs(EpochTraining):
         check_net(model)
 
     def check_rates(self, model: Any, names: Collection[str], n_rows: int, n_epochs: int) -> None:
-        """Raise ValueError for a one-cycle schedule that is shorter than the longest fit."""
+        """Raise ValueError for a one-cycle schedule shorter than the longest fit."""
         check_rates(model, names, n_rows, n_epochs)
 
     def train(

@@ -19,7 +19,7 @@ from sksearch._utils._typing import Samples
 
 FEW_VALUES = 40  # of texts, up to which a model may use a column per value
 MOST_VALUES = 255  # categories that scikit-learn's boosting supports
-ROWS_A_VALUE = 10  # from this number on, many values are categories rather than texts
+ROWS_A_VALUE = 10  # rows per value, from which on many values are categories, not texts
 LARGEST = float(np.finfo(np.float32).max)  # scikit-learn's trees accept no larger number
 GAPS = {
     "",

@@ -71,7 +71,7 @@ def environment_of_this_thread(folder: Path | None) -> TaskEnvironment:
 class Executor(ABC):
     """Runs ``function(context, task, environment)``.
 
-    The result of a task's future is what the function returned, or a `LostTask`.
+    The result of a task's future is the return value of the function, or a `LostTask`.
 
     Attributes
     ----------

@@ -103,7 +103,7 @@ def fetch(ref: Ref, payload: Payload = None) -> Any:
     Parameters
     ----------
     ref : Ref
-        What `write` returned.
+        Return value of `write`.
     payload : bytes-like or None, default=None
         Contents of the file, for workers that do not see it.
 

@@ -89,7 +89,7 @@ def run_experiment(
     Raises
     ------
     TypeError, ValueError
-        If an argument is invalid, before any run, or if `path` is another kind of file.
+        If an argument is invalid (before any run), or `path` is another kind of file.
     ImportError
         If pandas is not installed.
 

@@ -114,7 +114,7 @@ def _release(device: torch.device) -> None:
 
 @contextmanager
 def memory_errors() -> Iterator[None]:
-    """Turn PyTorch's errors of full memory into MemoryError, and free what was allocated.
+    """Turn PyTorch's errors of full memory into MemoryError, and free allocated memory.
 
     Raises
     ------

@@ -28,7 +28,7 @@ _NAMED: dict[str, type[Resource]] = {
 
 
 def acts_on(resource: str | Resource | None) -> str:
-    """Return what a user's resource divides; see `Resource.acts_on`."""
+    """Return the object that a resource divides; see `Resource.acts_on`."""
     if resource is None or resource == "auto":
         return WholeResource.acts_on
     kind = resource if isinstance(resource, Resource) else _NAMED.get(resource, ParameterResource)

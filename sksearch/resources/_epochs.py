@@ -99,7 +99,7 @@ class SecondsResource(Resource):
 
     A job makes calls until its time is used up, so it takes up to one call longer. This excess
     counts as time of the trial's next job. Results depend on the speed of the machine. `refit`
-    makes as many calls as the median fold did.
+    makes the same number of calls as the median fold.
 
     Examples
     --------

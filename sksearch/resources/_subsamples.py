@@ -28,7 +28,7 @@ class SubsamplesResource(SamplesResource):
     drawn_by : mapping of int to sequence of pairs of RandomState
         Generators of the training and the test rows, for each amount and fold.
     in_sequence : bool, default=False
-        If True, each draw depends on the one before it, and so on the earlier amounts.
+        If True, each draw depends on the one before it, and therefore on earlier amounts.
     """
 
     drawn_by: Mapping[int, Sequence[Pair]] = field(default_factory=dict)

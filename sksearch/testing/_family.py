@@ -367,7 +367,7 @@ class _Checked:
     def _check_steps(
         self, unit: str, train: Callable[[State, int], None], fresh: Callable | None
     ) -> None:
-        """Training that is interrupted and pickled ends at the same model."""
+        """Interrupted and pickled training ends at the same model."""
         at_once = State(clone(self.estimator))
         train(at_once, MORE)
         wanted = self._answers(at_once.estimator)
