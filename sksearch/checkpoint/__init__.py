@@ -1,4 +1,4 @@
-"""What a search has done, on disk: one line for each event, and files beside it."""
+"""Checkpoints of searches on disk: a journal with one line per event, and accompanying files."""
 
 from sksearch._utils._on_demand import on_demand
 

@@ -1,4 +1,4 @@
-"""Changes of a user's code that they know to be harmless."""
+"""Acceptance of harmless changes in the user's code."""
 
 import os
 from collections.abc import Iterable
@@ -13,26 +13,26 @@ from sksearch.checkpoint._records import Accepted, Header, read_as
 
 
 def accept_changes(checkpoint_dir: str | os.PathLike, *names: str) -> None:
-    """Let a search go on although your own code, or data that it uses, has changed.
+    """Let a search resume although your code, or data that it uses, has changed.
 
     Parameters
     ----------
     checkpoint_dir : str or path
         Directory of the search.
     *names : str
-        As the error of `fit` gives them. The name of a global, such as ``"__main__.T0"``: it is
-        no longer compared in this directory. ``"globals"``: all of them, where they are too many
-        to be listed. ``"code"``: your functions and classes, as they are at the next start, become
-        those of the search.
+        Names as listed in the error of `fit`. The name of a global, such as ``"__main__.T0"``, is
+        no longer compared in this directory. ``"globals"`` accepts all globals, if they are too
+        many to be listed. ``"code"`` accepts your functions and classes in the state of the next
+        start.
 
     Raises
     ------
     FileNotFoundError
         If the directory has no search.
     SearchLockedError
-        If a search is using it.
+        If a search is using the directory.
     TypeError, ValueError
-        If there is no name, or none such.
+        If no name is passed, or a name is unknown.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def accept_changes(checkpoint_dir: str | os.PathLike, *names: str) -> None:
 
 
 def accepted_names(earlier: Iterable[dict], events: Iterable[dict]) -> set[str]:
-    """Return the names that were accepted: globals for good, code since the last header."""
+    """Return the accepted names: globals for good, code since the last header."""
     names = {name for record in earlier for name in _names(record)} - {CODE}
     return names.union(*map(_names, events))
 

@@ -1,4 +1,4 @@
-"""One checkpoint directory: opened, locked, written to."""
+"""A checkpoint directory: opening, locking and writing."""
 
 import contextlib
 import os
@@ -30,32 +30,32 @@ JOURNAL = "journal.jsonl"
 
 
 class Checkpoint:
-    """What a search has done, in a directory that only it writes to; a context manager.
+    """A search's record in a directory to which only it writes; a context manager.
 
-    Opening creates the directory, for the user's eyes only, or reads and repairs what is there.
-    Everything that can be wrong with a directory is found here, before anything is spent:
-    NotADirectoryError, PermissionError (others can write to it, or we cannot), SearchLockedError,
-    JournalError (no journal, or a newer version: it is left as it is), OSError (a full disk).
+    Opening creates the directory, readable by the user alone, or reads and repairs an existing
+    one. All faults of a directory are found here, before any training: NotADirectoryError,
+    PermissionError (others can write to it, or this process cannot), SearchLockedError,
+    JournalError (no journal, or a newer version, which is left unchanged), OSError (a full disk).
 
     Attributes
     ----------
     header : dict or None
-        The last header: what the search is. None before `begin` of a new search.
+        The last header, which describes the search. None before `begin` of a new search.
     events : list of dict
-        Records after the last header, as they were at opening.
+        Records after the last header, at opening.
     earlier : list of dict
-        Records before the last header, headers included: of a search that was extended.
+        Records before the last header, including headers, of a search that was extended.
     states, spool : Path
-        Directories of fitted models, and of results that the journal may not have yet.
+        Directories of fitted models, and of results that the journal may lack.
 
     Notes
     -----
-    A damaged end of the journal, as a kill leaves it, is cut off with a warning. If whole records
-    follow the damage, it is moved with them to `journal.bad`. So what is used is always the
-    longest beginning of the journal in which every record is whole.
+    A damaged end of the journal, left by a kill, is cut off with a warning. If intact records
+    follow the damage, both are moved to `journal.bad`. So the journal always consists of the
+    longest initial sequence of intact records.
 
-    A process that is forked while the directory is open does not hold its lock, and must not use
-    this object.
+    A process forked while the directory is open does not hold its lock, and must not use this
+    object.
     """
 
     def __init__(self, path: str | os.PathLike):
@@ -74,7 +74,7 @@ class Checkpoint:
                     make_subfolder(folder)
                 self._check_that_new_is_empty()
             except OSError as error:
-                if error.errno is not None:  # the system's words, which say not what to do
+                if error.errno is not None:  # the system's message, which names no remedy
                     error.add_note("Pass a directory that can be written to and locked.")
                 raise
             self._open = stack.pop_all()
@@ -87,14 +87,14 @@ class Checkpoint:
 
     @property
     def complete(self) -> bool:
-        """Whether all appended records are on disk."""
+        """True if all appended records are on disk."""
         return self._log.complete
 
     def begin(self, header: dict, splits: list[tuple[np.ndarray, np.ndarray]]) -> None:
-        """Write what the search is, before it does anything: a record, and the rows of each fold.
+        """Write the header and the rows of each fold, before the search does anything.
 
-        Its kind and format are added to the header. Raises TypeError if it holds what a journal
-        cannot, and OSError if the disk is full or cannot be written.
+        Adds kind and format to the header. Raises TypeError if it contains a value unsupported by
+        the journal, and OSError if the disk is full or not writable.
         """
         header = {KIND: HEADER, FORMAT: FORMATS[-1]} | header
         as_read = decode(encode(header))
@@ -105,54 +105,54 @@ class Checkpoint:
         self.header, self.events = as_read, []
 
     def append(self, record: dict, sync: bool = True) -> None:
-        """Append a record to the journal; TypeError if it holds what a journal cannot.
+        """Append a record to the journal; TypeError if it contains an unsupported value.
 
-        A disk that refuses it is no error: the record is kept in memory, a warning is given the
-        first time, and it is tried again with each later record and when closing. With `sync` the
-        record survives a loss of power once this returns, else the end of this process; the next
-        synced record makes it safe. Tuples come back as lists.
+        If the disk refuses the record, no error is raised: the record is kept in memory, a warning
+        is given the first time, and writing is retried with each later record and at closing. With
+        `sync` the record survives a loss of power once this returns, otherwise only the end of
+        this process; the next synced record makes it safe. Tuples come back as lists.
         """
         self._log.append(record, sync)
 
     def load_splits(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return the folds that `begin` was given, masks as integers; JournalError if damaged."""
+        """Return the folds passed to `begin`, masks as integers; JournalError if damaged."""
         return read_splits(self._splits)
 
     def spooled(self, name: str) -> dict | None:
-        """Return a result that a worker kept by `write_spool`, None if absent or damaged."""
+        """Return a result stored by a worker with `write_spool`, None if absent or damaged."""
         return read_spool(self.spool, name)
 
     def has_spooled(self, name: str) -> bool:
-        """Return whether a worker kept a result."""
+        """Return whether a worker has stored a result."""
         return look_at(spool_file(self.spool, name)) is not None
 
     def names_in_spool(self) -> list[str]:
-        """List the results that workers have kept."""
+        """List the results that workers have stored."""
         names = system().names(self.spool)
         return [name.removesuffix(SPOOLED) for name in names if name.endswith(SPOOLED)]
 
     def remove_spooled(self, names: Iterable[str]) -> None:
-        """Remove results that the journal has; absent ones are passed over."""
+        """Remove results that the journal contains; absent ones are ignored."""
         for name in names:
             _remove(spool_file(self.spool, name))
 
     def sweep(self, keep: set[str]) -> None:
-        """Remove states but those to keep, and files that were never finished."""
+        """Remove unfinished files, and all states except those in `keep`."""
         for file in _files(self.states):
             if file.name not in keep:
                 _remove(file)
-        # The folder itself may have what others are writing, such as the page of `sksearch.watch`.
+        # The folder itself may contain files being written, such as the page of `sksearch.watch`.
         own = [f for f in _files(self.path) if f.name.startswith(f"{self._splits.name}.")]
         for file in (*_files(self.spool), *own):
             if file.suffix == TEMPORARY:
                 _remove(file)
 
     def close(self) -> None:
-        """Write what is still kept, and free the directory for others."""
+        """Write pending records, and release the directory."""
         self._open.close()
 
     def _check_that_new_is_empty(self) -> None:
-        """Raise unless the files here are of the journal here: `sweep` would remove others."""
+        """Raise unless the files belong to the journal: `sweep` would remove other files."""
         for folder in (self.states, self.spool):
             if self.header is None and system().names(folder):
                 raise JournalError(
@@ -162,11 +162,11 @@ class Checkpoint:
 
 
 def read_journal(path: str | os.PathLike) -> tuple[dict | None, list[dict], list[dict]]:
-    """Read the last header (or None), the records after it and those before it.
+    """Read the last header (or None), the records after it and the records before it.
 
     A search may be writing to the journal: nothing is locked, repaired or written. Raises
-    FileNotFoundError if there is none, and JournalError if it is no journal, or of a newer
-    version.
+    FileNotFoundError if the file is missing, and JournalError if it is not a journal, or of a
+    newer version.
     """
     path = Path(path).expanduser() / JOURNAL
     found = scan(path)
@@ -182,13 +182,13 @@ def read_journal(path: str | os.PathLike) -> tuple[dict | None, list[dict], list
 
 
 def _files(folder: Path) -> list[Path]:
-    """Return what is in a directory."""
+    """Return the entries of a directory."""
     with contextlib.suppress(OSError):
         return [folder / name for name in system().names(folder)]
     return []
 
 
 def _remove(file: Path) -> None:
-    """Remove a file; one that stays does no harm, and a directory stays."""
+    """Remove a file; failures are harmless, and directories stay."""
     with contextlib.suppress(OSError):
         system().remove(file)

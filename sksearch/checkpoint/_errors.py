@@ -1,8 +1,8 @@
-"""Why a checkpoint directory cannot be used."""
+"""Errors of checkpoint directories."""
 
 
 class JournalError(ValueError):
-    """A journal is not one, is damaged at its beginning, or is of a newer version.
+    """A file is not a journal, is damaged at its beginning, or is of a newer version.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class SearchLockedError(RuntimeError):
 
 
 class SearchMismatchError(ValueError):
-    """A checkpoint directory is of a search with other settings or other data.
+    """A checkpoint directory belongs to a search with other settings or other data.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a smaller search has evaluated, for the larger one that takes it over."""
+"""Evaluations of a smaller search, reused by the larger search that extends it."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -18,10 +18,10 @@ def key_of(
     resource: int,
     fold: int,
 ) -> str | None:
-    """What an evaluation is known by when the number of its trial has changed.
+    """Return a key of an evaluation that does not depend on the number of its trial.
 
-    `before` are the params and the resources that it goes on from. None if params were only
-    described, and cannot be told from others that look alike.
+    `before` are the parameters and resources from which it continues. None if the parameters are
+    only described, and cannot be distinguished from similar ones.
     """
     if any(decode_params(space, each) is None for each in (params, *(p for p, _ in before))):
         return None
@@ -31,16 +31,16 @@ def key_of(
 class Evaluations:
     """Evaluations of an earlier, smaller search, read from its events into a dict by key.
 
-    Of smaller searches with other resources there is nothing but these.
+    A smaller search with other resources contributes nothing else.
 
     Attributes
     ----------
     asked, told : set of (str or None)
-        Keys of those that were asked for, and of those that ended.
+        Keys of the evaluations that were asked for, and of those that ended.
     started : dict of int to (dict or None)
-        Params of trials as they are encoded.
+        Encoded parameters of the trials.
     n_unknown : int
-        Number of evaluations whose params could not be stored.
+        Number of evaluations whose parameters could not be stored.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Evaluations:
         self._params: dict[int, Any] = {}
         self._done: dict[
             int, tuple[tuple[Any, int], ...]
-        ] = {}  # params and resource of each stage
+        ] = {}  # parameters and resource of each stage
         self._open: dict[tuple[int, int], range] = {}
 
     def read(self, event: Event | None) -> None:
@@ -94,12 +94,12 @@ class Evaluations:
                 self.told.add(key)
 
     def candidates(self, space: Space, top: int) -> tuple[dict[str, Any] | None, ...]:
-        """Return the trials' params, if they were brought up to `top`; None if not stored."""
+        """Return the parameters of trials that reached `top`; None if not stored."""
         encoded = self.started.values() if top == self._top else ()
         return tuple(decode_params(space, each) for each in encoded)
 
     def in_spool(self, find: Callable[[str], Output | None]) -> list[Kept]:
-        """List what workers had left of jobs that were never told; `find` returns an output."""
+        """List stored outputs of jobs that were never told; `find` returns an output."""
         return [
             Kept(i, resource, fold, output)
             for (i, resource), folds in self._open.items()

@@ -1,4 +1,4 @@
-"""A journal's records as events, in an order that a search can have had, or an error."""
+"""Records of a journal as events, checked for a possible order."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -11,14 +11,14 @@ from sksearch.checkpoint._records import Asked, Event, Header, Kept, ToldEvent, 
 from sksearch.fitting.run._states import first_line
 from sksearch.fitting.run._tasks import Output
 
-# What comes of values of the wrong kind; a fault of this library's own looks alike, so it is kept
-# as the cause.
+# Errors caused by values of the wrong kind; a bug in this library looks alike, so it is kept as
+# the cause.
 WRONG = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
 @contextmanager
 def blaming(path: Path, line: int) -> Iterator[None]:
-    """Make of an error that a record leads to a `JournalError` that names its line."""
+    """Convert an error caused by a record into a `JournalError` that names its line."""
     try:
         yield
     except JournalError:
@@ -35,8 +35,7 @@ def read_events(
 ) -> Iterator[tuple[int, Event | None]]:
     """Yield line number and event of each record, beginning with a header.
 
-    Events of a kind that this version does not know are None. Raises JournalError at the first
-    one that cannot be there.
+    Events of unknown kinds are None. Raises JournalError at the first impossible event.
     """
     order = None
     for number, record in enumerate(records, line):
@@ -52,20 +51,20 @@ def read_events(
 
 
 def header_of(events: Iterator[tuple[int, Event | None]]) -> Header:
-    """Return the header, with which `read_events` has seen that they begin."""
+    """Return the header, which `read_events` has checked to be the first event."""
     return cast(Header, next(events)[1])
 
 
 class _Order:
-    """The jobs of one search so far: which event can come next."""
+    """The jobs of one search so far, which determine the possible next events."""
 
     def __init__(self, header: Header):
         self._header = header
-        self._reached: list[int] = []  # by trial: the largest resource that it was told at
+        self._reached: list[int] = []  # by trial: the largest resource told
         self._running: dict[int, int] = {}  # by trial: the resource of its job
 
     def enter(self, event: Event | None) -> None:
-        """Enter an event; ValueError if it cannot come here."""
+        """Enter an event; ValueError if it is impossible here."""
         match event:
             case Asked():
                 self._ask(event)
@@ -97,7 +96,7 @@ class _Order:
 
 
 def check_scores(output: Output, header: Header) -> None:
-    """Raise ValueError if an output lacks scores that its search has."""
+    """Raise ValueError if an output lacks scores of its search."""
     if header.return_train_score:
         trained = [output.train_scores, *(point[2] for point in output.curve or ())]
         _need(None not in trained, "training scores are missing")

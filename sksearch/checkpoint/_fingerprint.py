@@ -21,26 +21,26 @@ from sksearch.checkpoint.identity._reached import Reached
 from sksearch.fitting.run._setup import Setup
 from sksearch.space import When
 
-# Parameters of a search that are parts of their own, or may change from one fit to the next.
+# Parameters of a search that are separate parts, or may change from one fit to the next.
 NO_SETTINGS = {
     "estimator", "param_distributions", "param_grid", "scoring", "cv", "random_state",
     "refit", "n_jobs", "verbose", "pre_dispatch", "timeout", "target_score", "patience", "stop",
     "overtime", "candidate_timeout", "memory_limit", "max_retries", "devices", "checkpoint_dir",
     "select", "func", "space", "target", "callback",
 }  # fmt: skip
-# Settings that may grow: the search then goes on where it ended.
+# Settings that may grow: the search then resumes at its end.
 GROWING = {"n_iter", "n_candidates", "n_iterations", "max_resources", "audit"}
-N_ITEMS = 1000  # largest number of items in a part; a part of more has only a digest
+N_ITEMS = 1000  # items; a longer part has only a digest
 ITEM_LENGTH = 300  # characters of an item
-WHOLE = ""  # the item of a part that stands for all of it
+WHOLE = ""  # the item that represents a whole part
 DRAWN = "drawn"
-CODE = "code"  # the part of functions and classes, and what is accepted where they have changed
-GLOBALS = "globals"  # the part of the data that this code names
+CODE = "code"  # the part of functions and classes, and the name that accepts their changes
+GLOBALS = "globals"  # the part of the data that this code uses
 OWN = " With {data} in its path each data set has a directory of its own."
 
 Part = dict[str, str]  # texts by name, each at most ITEM_LENGTH characters
 
-# What fits of this process have changed themselves: (part, item, text after) -> text before.
+# Changes made by fits of this process: (part, item, text after) -> text before.
 _changed_by_fits: dict[tuple[str, str, str], str | None] = {}
 
 
@@ -49,7 +49,7 @@ def fingerprint(
 ) -> dict[str, Part]:
     """Describe everything on which the results of a search depend, part by part.
 
-    A part is a dict of texts by name; one of a single thing has its text under the name "".
+    A part is a dict of texts by name; a part with a single text has the name "".
     """
     parts = user_parts(kind, params, setup)
     if not setup.context.is_function:
@@ -59,9 +59,9 @@ def fingerprint(
 
 
 def user_parts(kind: type, params: dict[str, Any], setup: Setup) -> dict[str, Part]:
-    """Describe all but the data, with the code that is used and the values that it names.
+    """Describe everything but the data, including the code used and the values that it names.
 
-    What fits of this process have changed, such as a count of calls, has the value from before.
+    Values changed by fits of this process, such as a call counter, have their earlier texts.
     """
     reached = Reached()
     parts = _parts(partial(describe, memo={}, reached=reached), kind, params, setup)
@@ -74,7 +74,7 @@ def user_parts(kind: type, params: dict[str, Any], setup: Setup) -> dict[str, Pa
 
 
 def note_changes(before: dict[str, Part], after: dict[str, Part]) -> None:
-    """Note what a fit has changed itself, for later ones of this process."""
+    """Record changes made by a fit, for later fits of this process."""
     for name, part in after.items():
         for item, text in part.items():
             if text != before[name].get(item):
@@ -94,13 +94,12 @@ def check_same(
     same_python: bool = True,
     accepted: Collection[str] = (),
 ) -> bool:
-    """Compare the fingerprint in a checkpoint with the one of a search that resumes it.
+    """Compare the fingerprint in a checkpoint with the fingerprint of a search that resumes it.
 
-    Return False if they are equal, and True if the new search goes on where the old one ended: a
-    number of candidates or the largest resource grew, or code changed and the user accepts that,
-    and nothing else differs. If anything else does, raise SearchMismatchError, which names all of
-    it. What differs between two starts by its nature, and what cannot be compared, gives a
-    warning.
+    Return False if they are equal, and True if the new search only extends the old one: a number
+    of candidates or the largest resource grew, or code changed and the user accepts it. Any other
+    difference raises SearchMismatchError, which lists all differences. Natural differences between
+    two starts, and parts that cannot be compared, give a warning.
     """
     extended, found = False, {}
     for name, new in new_parts.items():
@@ -114,7 +113,7 @@ def check_same(
             changes = []
         if name == GLOBALS:
             changes = [change for change in changes if (change[0] or GLOBALS) not in accepted]
-            if CODE in accepted or not same_python:  # what other code names is no difference
+            if CODE in accepted or not same_python:  # texts of other code are no difference
                 extended |= same_python and any(None in change for change in changes)
                 changes = [change for change in changes if None not in change]
         if changes:
@@ -126,14 +125,13 @@ def check_same(
 
 
 def _changes(name: str, old: Part, new: Part) -> list[tuple]:
-    """List differences as (name, text before, text now); None stands for what is missing.
+    """List differences as (name, text before, text now); None represents a missing text.
 
-    Parameters of an estimator or a search that are there on one side only come from another
-    version of scikit-learn or of this library, and are no difference: nobody can have set them
-    to anything but their default where they are not known. Functions that are new are named by
-    other code that is no longer the same.
+    Parameters of an estimator or a search that exist on one side only come from another version of
+    scikit-learn or of this library, and are not a difference: the other version has only their
+    default. New functions are named by other code that has changed.
     """
-    if name == "cv":  # folds in a list and those of a generator are described alike
+    if name == "cv":  # folds in a list and folds of a generator are described alike
         old, new = (
             {k: v.replace(f" {OPAQUE}", "") for k, v in part.items()} for part in (old, new)
         )
@@ -149,14 +147,14 @@ def _changes(name: str, old: Part, new: Part) -> list[tuple]:
 
 
 def _is_equal(was: str | None, now: str | None) -> bool:
-    """Whether texts are equal, but for what differs between two starts by its nature."""
+    """Return whether texts are equal, ignoring natural differences between two starts."""
     if was is None or now is None:
         return was is now
     return neutral(was) == neutral(now) or without_marks(was) == without_marks(now)
 
 
 def _warn_of_rest(old: Part, new: dict[str, Part], path: str | Path) -> None:
-    """Warn of what differs from start to start, and of what is not compared."""
+    """Warn of differences between starts, and of parts not compared."""
     now, sentences = new.get(GLOBALS, {}), []
     of_start = [
         f"{name} was {without_marks(old[name])}, now {without_marks(now[name])}"
@@ -176,7 +174,7 @@ def _warn_of_rest(old: Part, new: dict[str, Part], path: str | Path) -> None:
 
 
 def _message(found: dict[str, list], new: dict[str, Part], path: str | Path) -> str:
-    """Say what differs, what was compared, and what to do."""
+    """Describe the differences, the parts compared, and the remedy."""
     lines = [f"The checkpoint in {str(path)!r} is of another search:"]
     for name, changes in found.items():
         if name == CODE:
@@ -201,17 +199,17 @@ def _message(found: dict[str, list], new: dict[str, Part], path: str | Path) -> 
 
 
 def compared(parts: dict[str, Part]) -> str:
-    """Say which parts are compared, and what of them cannot be."""
+    """Describe the parts compared, and their opaque items."""
     text, opaque = f"Compared were {', '.join(parts)}.", _opaque(parts)
     return f"{text} What cannot be looked into is not: {', '.join(opaque)}." if opaque else text
 
 
 def _opaque(parts: dict[str, Part]) -> list[str]:
-    """Name what cannot be looked into."""
+    """Name the opaque items."""
     found = []
     for name, part in parts.items():
         items = [item for item, text in part.items() if OPAQUE in text]
-        items = [item for item in items if item] or items  # what stands for all is the last resort
+        items = [item for item in items if item] or items  # the whole part last
         found += [i if name == GLOBALS and i else f"{name} {i}".strip() for i in items]
     return found
 
@@ -220,13 +218,13 @@ def _opaque(parts: dict[str, Part]) -> list[str]:
 
 
 def _parts(text_of: Callable, kind: type, params: dict[str, Any], setup: Setup) -> dict[str, Part]:
-    """Describe all but the data."""
+    """Describe everything but the data."""
     params = dict(params)
     if params["initial_params"] == "auto" and not setup.problem.initial_params:
-        params["initial_params"] = None  # which is what it means there
+        params["initial_params"] = None  # its meaning there
     if "ensemble" in params:
-        params["ensemble"] = bool(params["ensemble"])  # whether predictions are kept
-    params["prior_results"] = setup.earlier or None  # whatever they were read from
+        params["ensemble"] = bool(params["ensemble"])  # True if predictions are kept
+    params["prior_results"] = setup.earlier or None  # whatever their source
     n_splits = len(setup.context.splits)
     resource = setup.context.resource
     if resource.drawn_in_sequence:
@@ -250,7 +248,7 @@ def _parts(text_of: Callable, kind: type, params: dict[str, Any], setup: Setup) 
 
 
 def _deciding_metric(setup: Setup, scoring: object) -> str:
-    """Name the metric on which it depends what is trained; "none" where nothing depends on it."""
+    """Name the metric that influences training; "none" if no metric does."""
     context = setup.context
     decides = setup.learns or len(setup.plan.rungs) > 1
     named = getattr(context.scorer, "_scorers", None)
@@ -265,7 +263,7 @@ def _part(text: str) -> Part:
 
 
 def _items(texts: dict[str, str]) -> Part:
-    """Make a part of several named things."""
+    """Make a part of several named texts."""
     if len(texts) > N_ITEMS:
         return _part(", ".join(f"{name}: {texts[name]}" for name in sorted(texts)))
     return {name: cut(text, ITEM_LENGTH) for name, text in sorted(texts.items())}
@@ -304,7 +302,7 @@ def _estimator(text_of: Callable, estimator: Estimator) -> Part:
 
 
 def _space(text_of: Callable, param_distributions: Mapping | Sequence[Mapping]) -> dict[str, str]:
-    """Describe the values of each parameter; in a list of dicts a name has its dict's number."""
+    """Describe the values of each parameter; in a list of dicts, names carry the dict's number."""
     if isinstance(param_distributions, Mapping):
         return {name: _values(text_of, v) for name, v in param_distributions.items()}
     return {
@@ -330,7 +328,7 @@ def _splitter(text_of: Callable, cv: Folding) -> str:
         return str(5 if cv is None else cv)
     if hasattr(cv, "split"):
         return text_of(cv)
-    # The rows of folds that are listed are compared; those of a generator are made again.
+    # The rows of listed folds are compared; folds of a generator are made again.
     return f"given {OPAQUE}" if hasattr(cv, "__next__") else "given"
 
 
@@ -363,7 +361,7 @@ def _sentence(name: str, was: str | None, now: str | None) -> str:
 
 
 def versions_of_setup(setup: Setup) -> dict[str, str]:
-    """Return the versions for an estimator, if there is one, and for what it is given."""
+    """Return the versions for an estimator, if there is one, and for its inputs."""
     estimator = setup.context.estimator
     space = setup.problem.space
     own = [] if estimator is None else [estimator, *estimator.get_params(deep=True).values()]

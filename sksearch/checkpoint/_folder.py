@@ -1,4 +1,4 @@
-"""The directory of a search and the files in it that are not its journal."""
+"""The directory of a search, and its files other than the journal."""
 
 import contextlib
 import io
@@ -21,14 +21,14 @@ SPOOLED = ".json"
 
 
 def make_folder(path: Path) -> None:
-    """Create a directory that is ours alone, with its parents; check it if it exists.
+    """Create a private directory, with its parents; check it if it exists.
 
     Raises
     ------
     NotADirectoryError
-        If it is a file.
+        If the path is a file.
     PermissionError
-        If it is another user's, or others can change it, or put another one in its place.
+        If it belongs to another user, or others can change or replace it.
     """
     info = look_at(path)
     if info is not None and not stat.S_ISDIR(info.st_mode):
@@ -58,7 +58,7 @@ def make_folder(path: Path) -> None:
 
 
 def make_subfolder(path: Path) -> None:
-    """Create or check a directory inside ours; it must not lead elsewhere."""
+    """Create or check a directory inside the search's; it must not lead elsewhere."""
     info = look_at(path, follow=False)
     if info is not None and stat.S_ISLNK(info.st_mode):
         raise PermissionError(f"{path} is a link, which could lead anywhere: remove it.")
@@ -66,33 +66,33 @@ def make_subfolder(path: Path) -> None:
 
 
 def write_spool(folder: Path, name: str, record: dict) -> None:
-    """Keep the result of an evaluation until the journal has it.
+    """Store the result of an evaluation until the journal contains it.
 
-    A full disk is no reason to lose the evaluation, whose result travels to the search in
-    another way too: then nothing is kept.
+    A full disk must not lose the evaluation, whose result also travels to the search directly:
+    then nothing is stored.
 
     Parameters
     ----------
     folder : Path
         The checkpoint's `spool`.
     name : str
-        Name of the result; an older one with the same name is replaced.
+        Name of the result; replaces an older one with the same name.
     record : dict
-        The result: JSON values, NaN, infinities, and scalars of numpy.
+        The result: JSON values, NaN, infinities, and NumPy scalars.
 
     Raises
     ------
     TypeError
-        If the record holds anything else.
+        If the record contains anything else.
     """
     line = encode(record)
     with contextlib.suppress(OSError):
-        # After a loss of power its checksum tells; this is for processes that are killed.
+        # Guards against kills; the checksum detects damage by a loss of power.
         write_atomically(spool_file(folder, name), line, sync=False)
 
 
 def read_spool(folder: Path, name: str) -> dict | None:
-    """Return a result that a worker kept, None if it is absent or damaged."""
+    """Return a result stored by a worker, None if it is absent or damaged."""
     try:
         return decode(read_own(spool_file(folder, name)))
     except OSError:
@@ -105,7 +105,7 @@ def spool_file(folder: Path, name: str) -> Path:
 
 
 def write_splits(path: Path, splits: list) -> None:
-    """Write folds: all their rows one after another, and how many each has."""
+    """Write folds: all rows concatenated, and the size of each fold."""
     arrays: dict[str, Any] = {}
     for key, parts in (("train", [s[0] for s in splits]), ("test", [s[1] for s in splits])):
         rows = [rows_of(part) for part in parts]
@@ -131,11 +131,11 @@ def read_splits(path: Path) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def rows_of(indices: ArrayLike) -> np.ndarray:
-    """Return indices of rows as integers; they may be a mask."""
+    """Return row indices as integers; they may be a mask."""
     rows = row_numbers(indices)
     return rows.astype(np.int64, casting="unsafe" if rows.size == 0 else "same_kind")
 
 
 def _cut(rows: np.ndarray, sizes: np.ndarray) -> list[np.ndarray]:
-    """Return the parts of an array, by their sizes."""
+    """Split an array into parts of the given sizes."""
     return [rows[end - size : end] for size, end in zip(sizes, np.cumsum(sizes), strict=True)]

@@ -1,7 +1,7 @@
-"""A record as a line that proves itself: `crc32hex SP json NL`.
+"""A record as a line with a checksum: `crc32hex SP json NL`.
 
 JSON has no NaN and no infinities, so they are written as `{"$f": "nan"}`. Keys of a record that
-begin with "$" get one more "$", so that nothing of the user's is ever mistaken for this mark.
+begin with "$" get one more "$", so that user data are never mistaken for this mark.
 """
 
 import contextlib
@@ -18,18 +18,18 @@ import numpy as np
 from sksearch._utils._files import look_at, open_lines
 
 MARK = "$f"
-# Names of files may hold bytes that are no UTF-8, which Python keeps as lone surrogates.
+# File names may contain bytes other than UTF-8, which Python keeps as lone surrogates.
 SURROGATES = "surrogatepass"
 
 
 class Scan(NamedTuple):
-    """What could be read of a file of lines."""
+    """Readable part of a file of lines."""
 
-    records: list[dict]  # of the longest prefix of good lines
+    records: list[dict]  # of the longest prefix of intact lines
     good: int  # bytes of that prefix
     size: int  # bytes of the file
-    damaged: bytes  # the line after that prefix, if there is one
-    followed: bool  # whether a good line comes after a damaged one
+    damaged: bytes  # the line after that prefix, if any
+    followed: bool  # True if an intact line comes after a damaged one
 
 
 def encode(record: dict) -> bytes:
@@ -38,8 +38,8 @@ def encode(record: dict) -> bytes:
     Raises
     ------
     TypeError
-        If it holds anything but None, booleans, numbers, strings, lists, tuples and dicts with
-        strings as keys.
+        If it contains anything but None, booleans, numbers, strings, lists, tuples and dicts with
+        string keys.
     """
     if not isinstance(record, dict):
         raise TypeError(f"A record must be a dict, got {record!r:.100} of {type(record)}.")
@@ -67,7 +67,7 @@ def decode(line: bytes) -> dict | None:
 
 
 def scan(path: Path) -> Scan:
-    """Read the longest prefix of good lines of a file; PermissionError if it is a pipe or so."""
+    """Read the longest prefix of intact lines; PermissionError if it is not a regular file."""
     info = look_at(path)
     if info is not None and not stat.S_ISREG(info.st_mode):
         raise PermissionError(f"{path} is no regular file: remove it.")
@@ -85,13 +85,13 @@ def scan(path: Path) -> Scan:
                 records.append(record)
                 good = size
             if line[-1:] != b"\n":
-                break  # what a search appends meanwhile is not of this look
+                break  # lines appended meanwhile by a search are ignored
     return Scan(records, good, size, damaged, followed)
 
 
 @contextlib.contextmanager
 def without_garbage_collection():
-    """Records have no cycles; to look for some again and again takes longer than to read them."""
+    """Pause garbage collection, which would take longer than reading and finds no cycles."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -102,7 +102,7 @@ def without_garbage_collection():
 
 
 def _plain(value: object, name: str) -> Any:
-    """Return a value as JSON can hold it; `name` is the key that it stands under."""
+    """Convert a value to JSON; `name` is its key."""
     if value is None or isinstance(value, (str, int)):
         return value
     if isinstance(value, float):
@@ -120,21 +120,21 @@ def _plain(value: object, name: str) -> Any:
 
 
 def _is_numpy_number(value: object) -> TypeGuard[np.generic]:
-    """Whether a value is a scalar of numpy that has an equal in Python; times have none."""
+    """Return whether a value is a NumPy scalar with an equal in Python; times have none."""
     numbers = (np.bool_, np.integer, np.float16, np.float32)
     return isinstance(value, numbers) and not isinstance(value, np.timedelta64)
 
 
 def _plain_key(key: object, name: str) -> str:
-    """Return a key as it is written."""
+    """Return the written form of a key."""
     if not isinstance(key, str):
-        # JSON would make a string of it, and the record would come back as another one.
+        # JSON would turn it into a string, and the record would change.
         raise TypeError(f"{name!r} has the key {key!r} of {type(key)}: keys must be strings.")
     return "$" + key if key.startswith("$") else key
 
 
 def _original(value: dict) -> Any:
-    """Return what was written as this dict."""
+    """Invert the conversion of a value written as this dict."""
     if MARK in value:
         return float(value[MARK])
     return {key[1:] if key.startswith("$$") else key: item for key, item in value.items()}

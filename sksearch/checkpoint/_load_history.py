@@ -1,4 +1,4 @@
-"""A search as its checkpoint directory tells it: without the data, and while it runs."""
+"""Reading of a checkpoint directory, without the data, and even while the search runs."""
 
 import os
 import re
@@ -28,18 +28,17 @@ from sksearch.history import History, Params, Problem
 from sksearch.reader._values import metric_that_counts
 from sksearch.space._outcome import outcome_named
 
-#: Searches that rank as scikit-learn's.
+#: Searches that rank as scikit-learn's do.
 NAMESAKES = (
     "GridSearchCV", "RandomizedSearchCV", "HalvingGridSearchCV", "HalvingRandomSearchCV",
 )  # fmt: skip
 
 
 def load_history(path: str | os.PathLike) -> "SavedSearch":
-    """Read what a search has found so far from its ``checkpoint_dir``.
+    """Read the results of a search so far from its ``checkpoint_dir``.
 
-    Neither the data nor the estimator are needed, nothing is unpickled and nothing is written.
-    So it may be called at any time, also on another machine, and also while the search runs or
-    after it was killed.
+    Requires neither the data nor the estimator, unpickles nothing and writes nothing. So you may
+    call it at any time, on another machine, while the search runs, or after it was killed.
 
     Parameters
     ----------
@@ -56,11 +55,11 @@ def load_history(path: str | os.PathLike) -> "SavedSearch":
     FileNotFoundError
         If no search has used this directory.
     JournalError
-        If the file is no journal of a search, or of a newer version.
+        If the file is not the journal of a search, or of a newer version.
 
     See Also
     --------
-    sksearch.plotting.HistoryDisplay : Draws it.
+    sksearch.plotting.HistoryDisplay : Draws the history.
 
     Examples
     --------
@@ -87,7 +86,7 @@ def load_history(path: str | os.PathLike) -> "SavedSearch":
         )
     path = Path(path).expanduser()
     folder = path.parent if path.is_file() else path
-    with without_garbage_collection():  # what is made here is kept, too
+    with without_garbage_collection():  # the created objects are also kept
         header, events, earlier = read_journal(folder)
         if header is None:
             raise FileNotFoundError(f"The search of {str(path)!r} has not begun yet.")
@@ -95,58 +94,58 @@ def load_history(path: str | os.PathLike) -> "SavedSearch":
 
 
 class SavedSearch:
-    """What a search has found, as `load_history` returns it.
+    """Results of a search, as returned by `load_history`.
 
-    ``pandas.DataFrame(saved.cv_results_)`` is all of it as a table.
+    ``pandas.DataFrame(saved.cv_results_)`` is a table of all results.
 
     Parameters
     ----------
     header : dict
         The journal's header.
     events : list of dict
-        The journal's records after it; may be changed.
+        The records after the header; may be changed.
     path : path-like, default="journal.jsonl"
         The journal, for errors.
     line : int, default=1
-        The header's line in it, for errors.
+        Line number of the header, for errors.
 
     Attributes
     ----------
     cv_results_ : dict of str to array
-        Columns and rows of the search's own; parameters that are no plain values are shown as
+        Columns and rows of the search's own table; parameters other than plain values are shown as
         texts.
     best_index_ : int or None
-        Row of the candidate that the search has chosen, by whatever ``refit`` says. Before that,
-        of the best one so far, as `select` of the search says; None if there is no score yet.
+        Row of the candidate chosen by ``refit``. Until then, row of the best candidate so far by
+        the search's `select`; None if there is no score yet.
     metric_ : str
-        The metric that `best_score_` is of: of several the one to be refitted, or else the first.
+        The metric of `best_score_`: the one to be refitted, otherwise the first.
     best_score_ : float or None
         Mean score of the best candidate.
     best_params_ : dict or None
-        Params of the best candidate.
+        Parameters of the best candidate.
     statuses_ : list of str
-        For each row "ok", or what went wrong in its first fold that failed: "error", "memory",
-        "timeout", "crash" or "nan".
+        For each row "ok", or the failure of its first failed fold: "error", "memory", "timeout",
+        "crash" or "nan".
     errors_ : list of str
-        For each row the error's first line, "" where there was none.
+        For each row the error's first line, "" if there was no error.
     history_ : History
-        Trials and results; the space has names only.
+        Trials and results; the space contains names only.
     plan_ : SearchPlan
         The plan of the search.
     n_splits_ : int
-        Count of folds.
+        Number of folds.
     scoring : str or None
         The scorer's name, None if it has none.
     finished : bool
-        Whether the search has ended, and not by an interrupt or an error. Whether an unfinished
-        one is still running cannot be told.
+        True if the search has ended other than by an interrupt or an error. If False, the search
+        may or may not be running.
     header : dict
         Class, versions, seed, and descriptions of estimator, space and data.
 
     Raises
     ------
     JournalError
-        If a record is not what a search writes.
+        If a record cannot have been written by a search.
 
     Examples
     --------
@@ -231,7 +230,7 @@ class SavedSearch:
                 self._won = i, resource
 
     def _ask(self, event: Asked) -> None:
-        self._won = None  # the search went on
+        self._won = None  # the search was resumed
         if event.trial_id < len(self.history_.trials):
             self.history_.resume(event.trial_id, event.resource)
         else:
@@ -243,14 +242,14 @@ class SavedSearch:
         trial, resource = self.history_.trials[event.trial_id], event.resource
         kept = outputs.reached.get((trial.id, trial.resource), [])
         if len(kept) + len(event.outputs) > self.n_splits_:
-            kept = []  # the folds are no resource: all were evaluated again
+            kept = []  # folds are not the resource: all were evaluated again
         outputs.add(trial.id, resource, kept, event.outputs, self._header.metric)
         reached = outputs.reached[trial.id, resource]
         result = job_result(reached, event.outputs, self._header.metric, self._header.aims())
         self.history_.tell(trial.id, resource, result)
 
     def _params_at(self, params: Params, resource: int) -> Params:
-        """The parameters, with the one that is the resource, if it is one."""
+        """Return the parameters, including the resource if it is a parameter."""
         name = self._header.adds
         return params if name is None else {**params, name: resource}
 
@@ -259,7 +258,7 @@ class SavedSearch:
             return {"params": []}
         name_error_scores([output for row in rows for output in row.new_outputs])
         header = self._header
-        with warnings.catch_warnings():  # of scores that are not finite, as while searching
+        with warnings.catch_warnings():  # from non-finite scores, as during the search
             warnings.simplefilter("ignore", UserWarning)
             return cv_results(
                 rows, header.n_splits, header.return_train_score, () if header.whole else COLUMNS,
@@ -280,7 +279,7 @@ class SavedSearch:
 
 
 class _Names:
-    """Stands in for the space of a search whose objects are not here: names alone."""
+    """Replaces the space of a search whose objects are unavailable: names alone."""
 
     def __init__(self, names: list[str]) -> None:
         self.names = names
@@ -289,11 +288,11 @@ class _Names:
         return f"the space of {', '.join(self.names)}"
 
     def key(self, params: Params) -> str:
-        """Return what is equal for equal candidates."""
+        """Return a text that is equal for equal candidates."""
         return repr(sorted(params.items()))
 
 
 def _scoring(header: Header) -> str | None:
-    """The name of the scorer, which is described as a quoted text; a function has none."""
+    """Return the name of the scorer, described as a quoted text; None for a function."""
     text = header.parts.get("scoring", {}).get("", "")
     return text[1:-1] if re.fullmatch(r"'\w+'|\"\w+\"", text) else None

@@ -1,4 +1,4 @@
-"""A lock that dies with its owner."""
+"""A lock, released when its owner dies."""
 
 import os
 import weakref
@@ -11,7 +11,7 @@ from sksearch._utils._filesystem import system
 from sksearch._utils._terminal import warn
 from sksearch.checkpoint._errors import SearchLockedError
 
-PATIENCE_SECONDS = 30  # after which a user hears what is waited for
+PATIENCE_SECONDS = 30  # after which the user is told the reason for waiting
 
 _held: weakref.WeakSet = weakref.WeakSet()
 
@@ -24,7 +24,7 @@ class Lock:
     Parameters
     ----------
     path : Path
-        The file; it names the process that holds the lock.
+        The file, which contains the ID of the process that holds the lock.
 
     Raises
     ------
@@ -57,16 +57,16 @@ class Lock:
         self.close()
 
     def close(self) -> None:
-        """Give the lock back."""
+        """Release the lock."""
         self._file.close()
 
 
 def _lock_or_wait(file: FileIO, path: Path) -> bool:
     """Lock an open file; wait while no live process is known to hold the lock.
 
-    A process that was killed has its files until its memory is freed; and if that was while it
-    started another process, this one has them until it is another program. The process that has
-    just taken the lock is known when it has written its name.
+    A killed process keeps its files until its memory is freed. If it was killed while starting
+    another process, that process holds them until it runs another program. The new owner of a lock
+    is known once it has written its ID.
     """
     computer = system()
     start, has_warned = computer.seconds(), False
@@ -91,7 +91,7 @@ def _lock_or_wait(file: FileIO, path: Path) -> bool:
 
 
 def _read_holder(file: FileIO) -> tuple[str, str]:
-    """Return pid and host of the holder, as far as it has written them to their end."""
+    """Read pid and host of the holder, if written completely."""
     file.seek(0)
     line, end, _ = file.read(1000).decode(errors="replace").partition("\n")
     pid, _, host = line.partition(" ") if end else ("", "", "")
@@ -99,7 +99,7 @@ def _read_holder(file: FileIO) -> tuple[str, str]:
 
 
 def _holder(file: FileIO) -> str:
-    """The holder of the lock, in words."""
+    """Describe the holder of the lock."""
     pid, host = _read_holder(file)
     own_pid, own_host = system().process()
     if pid == str(own_pid) and host == own_host:
@@ -108,7 +108,7 @@ def _holder(file: FileIO) -> str:
 
 
 def _let_go_in_child() -> None:
-    """Close what a forked process inherited; the lock itself stays with the parent."""
+    """Close files inherited by a forked process; the lock itself stays with the parent."""
     for lock in _held:
         lock.close()
 

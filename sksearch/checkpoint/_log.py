@@ -1,4 +1,4 @@
-"""The file of lines: read, repaired, and appended to while a search runs."""
+"""The journal's file: read, repaired, and appended to while a search runs."""
 
 import os
 import re
@@ -13,26 +13,26 @@ from sksearch.checkpoint._errors import JournalError
 from sksearch.checkpoint._lines import Scan, encode, scan
 from sksearch.checkpoint._schema import FORMAT, HEADER, KIND, is_header
 
-FORMATS = (1,)  # that can be read; the last one is written
-BEGIN = f'{{"{KIND}":"{HEADER}"'.encode()  # how the first record of every journal begins
+FORMATS = (1,)  # readable formats; the last one is written
+BEGIN = f'{{"{KIND}":"{HEADER}"'.encode()  # beginning of the first record of every journal
 ANEW = "pass another directory, or move this one away to begin again."
 
 
 class Log:
     """A journal that is appended to; opening repairs it.
 
-    A line is safe once it was synced. Until then it is kept here, so that after any failure the
-    file can be cut back to what is safe, and everything later be written again.
+    A line is safe once it is synced. Until then it is kept in memory, so that after any failure
+    the file can be cut back to its safe part, and everything later written again.
 
     Parameters
     ----------
     path : Path
-        The file; an absent one is created.
+        The file; created if absent.
 
     Raises
     ------
     JournalError
-        If the file is no journal, or of a newer format. The file is left as it is.
+        If the file is not a journal, or of a newer format. The file is left unchanged.
     PermissionError
         If the path is not a regular file of this user.
     """
@@ -45,13 +45,13 @@ class Log:
             check(found, path)
             self.records = found.records
             self._repair(found)
-            system().sync_folder(path.parent)  # also of a process that was killed before it could
+            system().sync_folder(path.parent)  # the creator may have been killed before syncing
         except BaseException:
             self._file.close()
             raise
         # Replaced as one, since Ctrl-C may come between any two statements.
         self._safe: tuple[int, list[bytes]] = (found.good, [])  # offset, and the lines after it
-        self._n_written = 0  # count of those lines that are in the file
+        self._n_written = 0  # number of these lines in the file
         self._failed = False
         self._warned = False
 
@@ -63,11 +63,11 @@ class Log:
 
     @property
     def complete(self) -> bool:
-        """Whether everything that was appended is in the file."""
+        """True if everything appended is in the file."""
         return not self._failed
 
     def append(self, record: dict, sync: bool = True) -> None:
-        """Append a record; what the disk refuses is tried again with the next."""
+        """Append a record; retry records that the disk refuses with the next one."""
         self._safe[1].append(encode(record))
         self._try_to_write(sync)
 
@@ -82,7 +82,7 @@ class Log:
             raise
 
     def close(self) -> None:
-        """Write what is still kept, and close the file."""
+        """Write pending lines, and close the file."""
         if self._file.closed:
             return
         try:
@@ -92,7 +92,7 @@ class Log:
             self._file.close()
 
     def _try_to_write(self, sync: bool) -> None:
-        """Write the lines that are not in the file; warn at the first failure."""
+        """Write the lines missing in the file; warn at the first failure."""
         try:
             self._write(sync)
             if sync:
@@ -109,7 +109,7 @@ class Log:
                 )
 
     def _warn_if_gone(self) -> None:
-        """Warn once if the file is no longer where it was: it is written to all the same."""
+        """Warn once if the file was moved or removed; writing continues."""
         if self._warned:
             return
         with suppress(OSError):
@@ -124,13 +124,13 @@ class Log:
         )
 
     def _write(self, sync: bool) -> None:
-        """Write the lines that are not in the file, in one call, or raise OSError."""
+        """Write the lines missing in the file, in one call, or raise OSError."""
         offset, lines = self._safe
         if self._failed:
-            # Half a line may be there; and what a failed sync did not write is nowhere.
+            # Half a line may be there; and data of a failed sync are lost.
             self._file.truncate(offset)
             self._n_written = 0
-        self._failed = True  # until the end of this function, also for Ctrl-C in it
+        self._failed = True  # until the end of this function, even if Ctrl-C interrupts it
         write_all(self._file, b"".join(lines[self._n_written :]))
         self._n_written = len(lines)
         if sync:
@@ -140,9 +140,9 @@ class Log:
         self._failed = False
 
     def _sync_or_cut(self, offset: int) -> None:
-        """Sync the file; what cannot be synced must not be seen by a later process.
+        """Sync the file; hide lines that cannot be synced from later processes.
 
-        It would be read, and be gone after a loss of power with all that came after it.
+        Otherwise they would be read, and lost after a power failure with everything after them.
         """
         try:
             system().sync(self._file)
@@ -152,10 +152,10 @@ class Log:
             raise
 
     def _repair(self, found: Scan) -> None:
-        """Cut damage off, and keep it if good lines are among it; the rest is synced."""
+        """Cut off damage, and keep it if it contains intact lines; sync the rest."""
         damage = found.size - found.good
         if not damage:
-            # A process that was killed may not have, and a sync that fails later would lose it.
+            # A killed process may not have synced, and a later failing sync would lose it.
             if found.size:
                 system().sync(self._file)
             return
@@ -174,7 +174,7 @@ class Log:
 
 
 def check(found: Scan, path: Path) -> None:
-    """Raise JournalError unless this is a journal that we can read."""
+    """Raise JournalError unless this is a readable journal."""
     if found.records:
         begins = is_header(found.records[0])
     else:
@@ -201,9 +201,9 @@ def split(records: list[dict]) -> tuple[dict | None, list[dict], list[dict]]:
 
 
 def _is_torn_header(line: bytes) -> bool:
-    """Whether a line is what a kill or a loss of power leaves of the very first one.
+    """Return whether a line is the remainder of a first line after a kill or a power failure.
 
-    So is nothing. Parts that were not written are zeros, and later ones may be there.
+    An empty line is one. Unwritten parts are zeros, and later parts may be present.
     """
     begin = line[: 9 + len(BEGIN)]
     is_torn = line[-1:] != b"\n" or (len(line) > len(begin) and b"\0" in line)
@@ -213,7 +213,7 @@ def _is_torn_header(line: bytes) -> bool:
 
 
 def _copy_tail(path: Path, offset: int) -> Path:
-    """Copy what is after an offset to a new file beside it."""
+    """Copy the part after an offset to a new file next to it."""
     number, target = 0, path.with_suffix(".bad")
     while look_at(target) is not None:
         number += 1

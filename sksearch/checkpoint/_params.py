@@ -1,10 +1,10 @@
-"""Candidates as JSON values, and back as the very objects that the user listed.
+"""Candidates as JSON values, decoded to the very objects that the user listed.
 
-Nothing is pickled. A plain scalar stands for itself; anything else is a dict with the key "is":
+Nothing is pickled. A plain scalar represents itself; other values are dicts with the key "is":
 
 =========  ====================================================================
 choice     the i-th choice of the k-th dimension of this name, and its text
-numpy      a scalar of NumPy: type and value
+numpy      a NumPy scalar: type and value
 float      NaN or an infinity, which JSON does not have
 tuple      its items
 dict       its keys and values
@@ -29,19 +29,19 @@ LONGEST = 200  # characters of a text
 
 
 def encode_params(space: Space, params: dict[str, Any]) -> dict[str, Any]:
-    """Make JSON values of a candidate, one for each parameter.
+    """Encode a candidate as JSON values, one for each parameter.
 
-    A value that cannot be stored, such as an array that a user's own distribution drew, has its
-    text as entry.
+    A value that cannot be stored, such as an array drawn by a custom distribution, is replaced by
+    its text.
     """
     listed = _categorical(space)
     return {name: _encode(listed[name], value) for name, value in params.items()}
 
 
 def decode_params(space: Space, encoded: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the candidate that was encoded, also in another process with an equal space.
+    """Return the encoded candidate, even in another process with an equal space.
 
-    Choices are the user's own objects. None if a value could not be stored, or is no choice of
+    Choices are the user's own objects. None if a value could not be stored, or is not a choice of
     this space: the candidate is proposed again.
     """
     listed = _categorical(space)
@@ -52,7 +52,7 @@ def decode_params(space: Space, encoded: dict[str, Any]) -> dict[str, Any] | Non
 
 
 def contradicts(space: Space, encoded: dict[str, Any], params: dict[str, Any]) -> bool:
-    """Whether params that were proposed again differ from what is stored of the candidate."""
+    """Return whether newly proposed parameters differ from the stored candidate."""
     if encoded.keys() != params.keys():
         return True
     again = encode_params(space, params)
@@ -60,9 +60,9 @@ def contradicts(space: Space, encoded: dict[str, Any], params: dict[str, Any]) -
 
 
 def readable(encoded: object) -> Any:
-    """Return what a table shows for an encoded value, without the space.
+    """Return the table entry of an encoded value, without the space.
 
-    Scalars, and tuples and lists of them, are shown themselves, all else as a text.
+    Scalars, and tuples and lists of them, are returned themselves, other values as a text.
     """
     if not isinstance(encoded, dict):
         return [readable(item) for item in encoded] if isinstance(encoded, list) else encoded
@@ -76,11 +76,11 @@ def readable(encoded: object) -> Any:
 
 
 class _NotStoredError(ValueError):
-    """A value is not in the record, or not in the space."""
+    """A value is missing in the record or in the space."""
 
 
 def _differs(encoded: object, again: object) -> bool:
-    """Whether a value is another one, as far as it is stored: of a choice its text may change."""
+    """Return whether a stored value has changed; the text of a choice may change."""
     if isinstance(encoded, dict) and encoded["is"] == "choice":
         return not isinstance(again, dict) or {**again, "t": ""} != {**encoded, "t": ""}
     try:
@@ -91,7 +91,7 @@ def _differs(encoded: object, again: object) -> bool:
 
 
 def _categorical(space: Space) -> dict[str, list]:
-    """List categorical dimensions by name: several, where the dicts of a union differ."""
+    """List categorical dimensions by name: several if the dicts of a union differ."""
     listed: dict[str, list] = defaultdict(list)
     for dimension in space.all_dimensions:
         if dimension.kind == "categorical":
@@ -100,20 +100,20 @@ def _categorical(space: Space) -> dict[str, list]:
 
 
 def _encode(dimensions: list, value: object) -> Any:
-    """Encode a value as a choice of one of the dimensions, else as it is."""
+    """Encode a value as a choice of one of the dimensions, otherwise as itself."""
     if type(value) in PLAIN:
         return _store(value)
     place = _place(dimensions, value)
     if place is None:
         return _store(value)
     choice = dimensions[place[0]].choices[place[1]]
-    if type(choice) in PLAIN:  # the user's guess was a scalar of NumPy
+    if type(choice) in PLAIN:  # the user's guess was a NumPy scalar
         return _store(choice)
     return {"is": "choice", "k": place[0], "i": place[1], "t": short_repr(choice, LONGEST)}
 
 
 def _place(dimensions: list, value: object) -> tuple[int, int] | None:
-    """Find the numbers of dimension and choice: the very object, else one that equals it."""
+    """Return the numbers of dimension and choice, by identity first, then by equality."""
     for k, dimension in enumerate(dimensions):
         for i, choice in enumerate(dimension.choices):
             if choice is value:
@@ -125,7 +125,7 @@ def _place(dimensions: list, value: object) -> tuple[int, int] | None:
 
 
 def _store(value: Any) -> Any:
-    """Encode a value that is no choice."""
+    """Encode a value that is not a choice."""
     kind = type(value)
     if kind is float and not math.isfinite(value):
         return {"is": "float", "v": repr(value)}
@@ -147,7 +147,7 @@ def _store(value: Any) -> Any:
 
 
 def _decode(dimensions: list, encoded: object) -> Any:
-    """Decode a value, as an object of the space where one equals it."""
+    """Decode a value, as an equal object of the space if possible."""
     if isinstance(encoded, dict) and encoded["is"] == "choice":
         k, i = encoded["k"], encoded["i"]
         if k < len(dimensions) and i < dimensions[k].size:

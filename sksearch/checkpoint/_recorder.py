@@ -1,4 +1,4 @@
-"""A search that goes on where another process left it: its journal, written and replayed."""
+"""Resumed searches: writing and replaying the journal."""
 
 import json
 import re
@@ -58,12 +58,12 @@ NAME = re.compile(r"\d+\.\d+\.\d+$")  # of a task
 
 
 class JournalRecorder(Recorder):
-    """Records what a run does in a journal, and knows what earlier runs did.
+    """Records a run in a journal, and reads the records of earlier runs.
 
     Parameters
     ----------
     checkpoint : Checkpoint
-        Open.
+        Open checkpoint.
     """
 
     folder: Path
@@ -73,7 +73,7 @@ class JournalRecorder(Recorder):
         self.checkpoint = checkpoint
         self.folder = checkpoint.states
         self._know_search()
-        self.unfinished_jobs: list  # known when the journal is replayed
+        self.unfinished_jobs: list  # set when the journal is replayed
         self.ending = Ending()
         header = checkpoint.header
         self.goes_on = header is not None
@@ -83,13 +83,13 @@ class JournalRecorder(Recorder):
         if header is not None:
             self._header = header_of(read_events([header], self._journal, self._line))
             self.unit = self._header.unit
-        self._space: Any = None  # known once the search is opened, and so are its rungs
+        self._space: Any = None  # set, with the rungs, when the search is opened
         self._rungs: set[tuple[int, int]] = set()
         self._asked: set[tuple[int, int]] = set()
         self._exhausted = False
         self._memo: dict[str | None, Output] = {}
         self._known: Evaluations | None = None  # of the smaller search, until this one is ahead
-        self._taken: set[str | None] = set()  # of them, those that this one has asked for
+        self._taken: set[str | None] = set()  # those among them that this search has asked for
         self._extends, self._same_versions = False, True
         self._versions: dict[str, str]
         self._warned = self._says_lost = False
@@ -100,8 +100,8 @@ class JournalRecorder(Recorder):
     # ---- before the search
 
     def rng(self, random_state: Seed) -> np.random.RandomState:
-        """Return the generator that the search began with, if it goes on."""
-        # Without a seed it goes on with that of the checkpoint; another one is refused later.
+        """Return the initial generator of the search if it is resumed."""
+        # Without a seed, use the checkpoint's; a different seed is refused later.
         saved: Any = random_state if self._header is None else self._header.random_state
         with blaming(self._journal, self._line) if self._header is not None else nullcontext():
             if isinstance(saved, dict):
@@ -122,9 +122,9 @@ class JournalRecorder(Recorder):
     def _from_the_beginning(
         self, given: np.random.RandomState, rng: np.random.RandomState, left: str | None
     ) -> np.random.RandomState:
-        """Return the user's generator, which folds may share, where the search began.
+        """Return the user's generator, possibly shared with the folds, in its initial state.
 
-        In the same process it is where the search has left it. Another one is refused later.
+        In the same process the search has advanced it. A different one is refused later.
         """
         if describe(given.get_state()) not in (describe(rng.get_state()), left):
             return rng
@@ -132,12 +132,12 @@ class JournalRecorder(Recorder):
         return given
 
     def open(self, kind: type, params: dict[str, Any], setup: Setup) -> None:
-        """See that this is the search that the journal is of, or begin a journal.
+        """Check that the journal belongs to this search, or begin a journal.
 
         Raises
         ------
         SearchMismatchError
-            If it is of another search.
+            If it belongs to another search.
         """
         checkpoint, old = self.checkpoint, self._header
         self._time = setup.time
@@ -159,12 +159,12 @@ class JournalRecorder(Recorder):
             )  # fmt: skip
             checkpoint.begin(self._header.to_record(), setup.context.splits)
             self._know_search()
-        if self._extends:  # what workers had left is of the smaller search, and in the journal
+        if self._extends:  # spooled outputs are the smaller search's, and in the journal
             checkpoint.remove_spooled(checkpoint.names_in_spool())
         self._spooled = set(filter(NAME.match, checkpoint.names_in_spool()))
 
     def replay(self, run: Run) -> None:
-        """Bring a run to where the journal ends."""
+        """Bring a run to the state at the end of the journal."""
         jobs: dict[tuple[int, int], Job] = {}
         records: Any = [self.checkpoint.header, *self.checkpoint.events]
         for line, event in read_events(records, self._journal, self._line):
@@ -187,12 +187,13 @@ class JournalRecorder(Recorder):
             written = (*self.checkpoint.earlier, *self.checkpoint.events, {})
             self._time.go_on(max(map(seconds_of, written)))
         self.checkpoint.events.clear()
-        # What is noted has no use for them, and what was never noted may be another candidate now.
+        # Spooled outputs of recorded jobs are obsolete; the rest may belong to other candidates
+        # now.
         stale = {name for name in self._spooled if _trial_and_resource(name) not in jobs}
         self.checkpoint.remove_spooled(stale)
         self._spooled -= stale
-        # Evaluations that had ended, but that wait in the spool for others of their job or for an
-        # older job, have states, too; nobody will ask for those of others.
+        # Keep also the states of finished evaluations that wait in the spool for others of their
+        # job or for an older job; no other spooled state is needed.
         waiting = [*self._memo.values(), *filter(None, map(self._in_spool, self._spooled))]
         known = {output.state.path.name for output in waiting if output.state is not None}
         self.checkpoint.sweep(run.states.files().keys() | known)
@@ -201,14 +202,14 @@ class JournalRecorder(Recorder):
         self._time.stands_still = is_ahead or self.ending.why == "finished"
 
     def close(self) -> None:
-        """Note what this fit has changed of what was compared, for later ones of this process."""
+        """Record changes made by this fit to compared values, for later fits of this process."""
         if self._look is not None:
             note_changes(self._parts, self._look())
 
     # ---- while it runs
 
     def recorded_output(self, task: Task) -> Output | None:
-        """Return the output of a task that was run before, None if there is none."""
+        """Return the output of a task that was run before, otherwise None."""
         output = self._in_spool(task.name) if task.name in self._spooled else None
         if output is None and (self._memo or self._known):
             params = encode_params(self._space, task.params)
@@ -234,19 +235,19 @@ class JournalRecorder(Recorder):
         return self._with_state(output)
 
     def adopt(self, task: Task, output: Output) -> None:
-        """Write a state that came as bytes from another machine to a file."""
+        """Write a state that arrived as bytes from another machine to a file."""
         if isinstance(output.state, bytes):
             with suppress(OSError):
                 output.state = SavedState.write(output.state, self.folder, task.name)
 
     def keep(self, task: Task, output: Output) -> None:
-        """Do what a worker that does not see the folder could not do itself."""
+        """Store an output for a worker that does not see the folder."""
         if not self.checkpoint.has_spooled(task.name):
             self.adopt(task, output)
             self.spool.write(task.name, output)
 
     def record_job(self, job: Job, exhausted: bool) -> None:
-        """Append a job that begins."""
+        """Append the start of a job."""
         if exhausted and not self._exhausted:
             self._exhausted = True
             self._append(Exhausted(), sync=False)
@@ -258,46 +259,46 @@ class JournalRecorder(Recorder):
         self._append(Asked(*key, params, job.parent, job.prediction), sync=False)
 
     def record_outputs(self, job: Job, tasks: list[Task], outputs: list[Output]) -> None:
-        """Append the outputs of a job that has ended."""
+        """Append the outputs of a finished job."""
         self._append(ToldEvent(job.trial_id, job.resource, outputs))
-        if self.checkpoint.complete:  # else these are the only ones on disk
+        if self.checkpoint.complete:  # otherwise the spooled outputs are the only ones on disk
             self.checkpoint.remove_spooled(task.name for task in tasks)
 
     def stop(self, why: str, timeout: float | None = None) -> None:
-        """Append that the search has ended; if it is finished no state stays."""
-        if not self.ending.why or why == "finished" != self.ending.why:  # else nothing is new
+        """Append the end of the search; if it is finished, remove all states."""
+        if not self.ending.why or why == "finished" != self.ending.why:  # otherwise nothing is new
             self._append(Stopped(why, timeout))
         if why == "finished":
             self.checkpoint.sweep(set())
 
     def record_winner(self, trial_id: int, resource: int) -> None:
-        """Append the winner: a function as ``refit``, or a rule, cannot be asked later."""
+        """Append the winner: a ``refit`` function or a rule cannot be called later."""
         if self.ending.won != (trial_id, resource):
             self._append(Won(trial_id, resource))
 
     # ---- inside
 
     def _append(self, event: Event, sync: bool = True) -> None:
-        """Append what the search does, and when."""
+        """Append an event of the search with its time."""
         self.ending = _ending(event, self.ending)
         self._time.was_up = self.ending.up
         self.checkpoint.append(event.to_record(self._time.elapsed()), sync)
 
     def _know_search(self) -> None:
-        """Know which outputs of workers are of this search, by its header."""
+        """Identify, by the header, the worker outputs that belong to this search."""
         header = self.checkpoint.header
         name = "" if header is None else digest(json.dumps(header, sort_keys=True))
         self.spool = Spool(self.checkpoint.spool, name)
 
     def _given_seed(self, random_state: Seed) -> object:
-        """What a seed is compared by: that of the checkpoint, unless it is another one."""
+        """Return the seed to compare: the checkpoint's, unless a different one is given."""
         other = isinstance(random_state, np.random.RandomState) and random_state is not self._rng
         if other or isinstance(random_state, Integral):
             return random_state
         return self._random_state
 
     def _compare(self, setup: Setup, parts: dict[str, dict]) -> None:
-        """Raise SearchMismatchError unless the search is that of the journal; take its folds."""
+        """Raise SearchMismatchError unless the journal is this search's; load its folds."""
         old, path = self._header, self.checkpoint.path
         changed = differences(
             {"sksearch": old.sksearch} | old.versions,
@@ -335,7 +336,7 @@ class JournalRecorder(Recorder):
             )
 
     def _in_spool(self, name: str) -> Output | None:
-        """The output that a worker left of a task; None if there is none that can be used."""
+        """Return the spooled output of a task; None if there is no usable one."""
         record = self.checkpoint.spooled(name)
         if record is None:
             return None
@@ -354,7 +355,7 @@ class JournalRecorder(Recorder):
         return output
 
     def _with_state(self, output: Output) -> Output:
-        """The output with its state; a model of other versions of libraries is left alone."""
+        """Return an output with its state; models of other library versions are not loaded."""
         if not self._same_versions:
             return replace(output, state=None)
         state = output.state
@@ -370,11 +371,11 @@ class JournalRecorder(Recorder):
         return state_in_folder(output, self.folder)
 
     def _replay_job(self, run: Run, event: Asked) -> Job:
-        """Enter a job that the journal says was asked for."""
+        """Enter a job that was asked for according to the journal."""
         if (event.bracket, event.resource) not in self._rungs:
             raise ValueError(f"bracket {event.bracket} has no rung at {event.resource}")
         params = decode_params(self._space, event.params) if event.params else None
-        # Untuned models, and candidates that go on from them, may lie outside of the space.
+        # Untuned models, and candidates derived from them, may lie outside the space.
         n_own = len(run.study.history.problem.own)
         may_be_outside = event.trial_id < n_own or (n_own and event.parent is not None)
         if params is not None and not may_be_outside:
@@ -389,7 +390,7 @@ class JournalRecorder(Recorder):
         return job
 
     def _see_what_is_left(self, key: str | None) -> None:
-        """Warn of what is not taken over, at the first evaluation that is new."""
+        """Warn of results that are not reused, at the first new evaluation."""
         if self._known is None or key in self._known.asked:
             self._taken.add(key)
             return
@@ -405,9 +406,10 @@ class JournalRecorder(Recorder):
             )
 
     def _remember(self, setup: Setup) -> None:
-        """Know what the search did before it was extended, by params, rungs and fold.
+        """Load the evaluations before the search was extended, by parameters, rungs and fold.
 
-        Where each candidate gets all at once, the larger search begins with those of the smaller.
+        If each candidate gets its full resource immediately, the larger search begins with the
+        candidates of the smaller one.
         """
         checkpoint = self.checkpoint
         known = Evaluations(setup, self._memo, partial(key_of, self._space))
@@ -419,7 +421,7 @@ class JournalRecorder(Recorder):
                 known.read(event)
         if self._extends:
             for kept in known.in_spool(self._in_spool):
-                checkpoint.append(kept.to_record(), sync=False)  # the header's sync is for these
+                checkpoint.append(kept.to_record(), sync=False)  # synced together with the header
                 known.read(kept)
         self._memo.pop(None, None)
         for keys in (known.asked, known.told):
@@ -431,7 +433,7 @@ class JournalRecorder(Recorder):
 
 
 def _ending(event: Event | None, before: Ending) -> Ending:
-    """How a search has ended by an event, if it had ended before it as `before` says."""
+    """Return how a search has ended after an event, given its earlier end."""
     match event:
         case Asked() | ToldEvent() | Exhausted() | Stopped(why="interrupted"):
             return Ending()
@@ -449,7 +451,7 @@ def _check_folds(told: ToldEvent, folds: range) -> None:
 
 
 def _trial_and_resource(name: str) -> tuple[int, ...]:
-    """The first two parts of a task's name."""
+    """Return the first two parts of a task's name."""
     return tuple(int(part) for part in name.split(".")[:2])
 
 
@@ -461,7 +463,7 @@ def _header(
     random_state: object,
     versions: dict[str, str],
 ) -> Header:
-    """What a journal of this search begins with."""
+    """Return the first record of this search's journal."""
     problem, resource = setup.problem, setup.context.resource
     aims, sample = setup.context.aims, setup.context.sample
     return Header(

@@ -1,4 +1,4 @@
-"""What records a search: a journal where there is a ``checkpoint_dir``, else nothing."""
+"""The recorder of a search: a journal if there is a ``checkpoint_dir``, otherwise nothing."""
 
 import os
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from sksearch.checkpoint.identity._description import describe
 from sksearch.checkpoint.identity._digests import digest
 from sksearch.fitting.run._run import Recorder
 
-DATA = "{data}"  # in a path: what tells data apart
+DATA = "{data}"  # in a path: replaced by a digest of the data
 
 
 @contextmanager

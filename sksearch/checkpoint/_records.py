@@ -1,18 +1,18 @@
-"""Records of a journal as named types: what is written, and what is read, is decided here.
+"""Records of a journal as named types, which define the format written and read.
 
 =========  ===========================================================================
-header     what the search is; a search that was extended has one for each time
-ask        a job begins
-tell       a job has ended, with the outputs of its folds
-kept       a fold had ended of a job that has not; written before a larger search begins
-exhausted  the space was found to have no new candidate left
-stop       the search has ended, and why
-won        the chosen candidate, and with which resource
-accept     changes of the user's code that do not matter
+header     description of the search; an extended search has one per extension
+ask        start of a job
+tell       end of a job, with the outputs of its folds
+kept       finished fold of an unfinished job; written before a larger search begins
+exhausted  the space has no new candidate left
+stop       end of the search, and the reason
+won        the chosen candidate, and its resource
+accept     harmless changes in the user's code
 =========  ===========================================================================
 
-A record of what a search does has ``seconds``, too: those that the search had taken by then, in
-all processes in which it ran.
+A record of the search's actions also contains ``seconds``, the time that the search has taken, in
+all its processes.
 """
 
 from base64 import b64decode, b64encode
@@ -32,9 +32,9 @@ from sksearch.fitting.run._states import SavedState
 from sksearch.fitting.run._tasks import Output
 from sksearch.history import Prediction
 
-SECONDS, SEARCH = "seconds", "of"  # entries of any record, and of what a worker has left
+SECONDS, SEARCH = "seconds", "of"  # entries of any record, and of spooled outputs
 
-# ---- a state, and what a fold brought
+# ---- a state, and the output of a fold
 
 STATE = Schema(
     SavedState,
@@ -48,14 +48,14 @@ STATE = Schema(
 
 
 def _write_state(state: Any) -> dict[str, Any] | None:
-    """Return the entries of a state, signed; None if it is in no file."""
+    """Return the entries of a state, signed; None if it is not in a file."""
     if not isinstance(state, SavedState):
         return None
     return STATE.write(replace(state, signature=sign(state.sha)))
 
 
 def _of_numbers(key: str) -> Entry:
-    """An entry of numbers of 8 bytes each, where there are any."""
+    """Return an optional entry of numbers of 8 bytes each."""
     kind = kinds.optional(kinds.rows)
     return Entry(key, kind, lambda rows: b64encode(rows).decode(), b64decode, is_sparse=True)
 
@@ -88,19 +88,19 @@ OUTPUT = Schema(
 
 
 def output_to_record(output: Output) -> dict:
-    """Return an output as JSON values; a state that is in no file is left out."""
+    """Return an output as JSON values; omits a state that is not in a file."""
     return OUTPUT.write(output)
 
 
 def output_of_record(record: dict) -> Output:
-    """Return the output of a record; its state is a bare name until `state_in_folder` looks.
+    """Return the output of a record; its state is a bare name until `state_in_folder` checks it.
 
-    ValueError, TypeError or the like if it is not what we write.
+    Raises ValueError, TypeError or similar for an invalid record.
     """
     return OUTPUT.read(record)
 
 
-# ---- what several records have
+# ---- common to several records
 
 TrialId = Annotated[int, Entry("t", kinds.count)]
 Units = Annotated[int, Entry("r", kinds.positive)]
@@ -110,12 +110,12 @@ E = TypeVar("E", bound="Event")
 
 
 class Event:
-    """What a line of the journal says."""
+    """Content of a line of the journal."""
 
     __slots__ = ()
 
     def to_record(self, seconds: float | None = None) -> dict[str, Any]:
-        """Return JSON values; `seconds` are those that the search has taken, if they are known."""
+        """Return JSON values; `seconds` is the time that the search has taken, if known."""
         record = {KIND: NAMES[type(self)]} | SCHEMAS[NAMES[type(self)]].write(self)
         return record if seconds is None else record | {SECONDS: seconds}
 
@@ -125,44 +125,44 @@ class Event:
 
 @dataclass(slots=True, kw_only=True)
 class Header(Event):
-    """What a search is."""
+    """Description of a search."""
 
     # Version of this library, and name of the search's class.
     sksearch: Annotated[str, Entry("sksearch", kinds.text)]
     search: Annotated[str, Entry("class", kinds.text)]
-    # Of Python, scikit-learn and numpy.
+    # Versions of Python, scikit-learn and NumPy.
     versions: Annotated[dict[str, str], Entry("versions", kinds.versions)]
     seed: Annotated[int, Entry("seed", kinds.count)]
     # The user's seed, or the state of the generator.
     random_state: Annotated[Any, Entry("random_state", kinds.random_state)]
-    # As `fingerprint` returns them.
+    # As returned by `fingerprint`.
     parts: Annotated[dict[str, dict], Entry("parts", kinds.parts)]
     n_splits: Annotated[int, Entry("n_splits", kinds.n_splits)]
-    # Name of the resource, and whether each candidate is fitted once, at all of it.
+    # Name of the resource, and whether each candidate is fitted once, with the full resource.
     unit: Annotated[str, Entry("unit", kinds.text)]
     whole: Annotated[bool, Entry("whole", kinds.flag)]
-    # The estimator's parameter that the resource is, and the one whose value training finds.
+    # The parameter that is the resource, and the parameter whose value is found during training.
     adds: Annotated[str | None, Entry("adds", kinds.optional(kinds.text))]
     finds: Annotated[str | None, Entry("finds", kinds.optional(kinds.text))]
-    # The one to be refitted, where the user names it.
+    # The metric to be refitted, if the user has named it.
     metric: Annotated[str | None, Entry("metric", kinds.optional(kinds.text))]
     refit: Annotated[bool, Entry("refit", kinds.flag)]
-    # And not only the top one.
+    # True if not only the top resource counts.
     any_rung_wins: Annotated[bool, Entry("any_rung_wins", kinds.flag)]
     return_train_score: Annotated[bool, Entry("return_train_score", kinds.flag)]
     min_resources: Annotated[int, Entry("min_resources", kinds.positive)]
     max_resources: Annotated[int, Entry("max_resources", kinds.positive)]
     # Fields of each `PlannedRung`.
     plan: Annotated[list[list], Entry("plan", kinds.plan)]
-    # And whether that is the most that can be done.
+    # True if the planned number is the maximum.
     is_most: Annotated[bool, Entry("is_most", kinds.flag, is_sparse=True)] = False
-    # Of the parameters.
+    # Names of the parameters.
     names: Annotated[list[str], Entry("names", kinds.texts)]
-    # Names, with a minus where small values are better.
+    # Names of the metrics, with a minus if small values are better.
     objectives: Annotated[list[str], Entry("objectives", kinds.texts, is_sparse=True)] = field(
         default_factory=list
     )
-    # Fields of each `Bound`, and of a `RowSample`, which is None where all rows are trained on.
+    # Fields of each `Bound`, and of a `RowSample`; None if all rows are used for training.
     bounds: Annotated[list[list], Entry("bounds", kinds.bounds, is_sparse=True)] = field(
         default_factory=list
     )
@@ -175,7 +175,7 @@ class Header(Event):
             raise ValueError("min_resources is greater than max_resources")
 
     def search_plan(self) -> SearchPlan:
-        """Return what the search was going to do."""
+        """Return the plan of the search."""
         rungs = tuple(PlannedRung(*rung) for rung in self.plan)
         wins = self.any_rung_wins
         return SearchPlan(
@@ -183,13 +183,13 @@ class Header(Event):
         )
 
     def aims(self) -> Aims:
-        """Return what the search was aiming at."""
+        """Return the aims of the search."""
         return Aims(tuple(self.objectives), tuple(Bound(*bound) for bound in self.bounds))
 
 
 @dataclass(slots=True)
 class Asked(Event):
-    """A job begins: the fields of `Job`, with params as `encode_params` returns them."""
+    """A job begins: the fields of `Job`, with parameters as returned by `encode_params`."""
 
     trial_id: TrialId
     resource: Units
@@ -224,7 +224,7 @@ class ToldEvent(Event):
 
 @dataclass(slots=True)
 class Kept(Event):
-    """A fold had ended of a job that has not: its output, for the larger search that follows."""
+    """A finished fold of an unfinished job: its output, for the larger search that follows."""
 
     trial_id: TrialId
     resource: Units
@@ -241,12 +241,11 @@ class Exhausted(Event):
 class Stopped(Event):
     """The search has ended.
 
-    Its plan is "finished", the user's limits have "stopped" it, or a "callback", or it was
-    "interrupted".
+    Reasons: "finished" (its plan), "stopped" (a limit of the user), "callback" or "interrupted".
     """
 
     why: Annotated[str, Entry("why", kinds.text)]
-    # The one that was up.
+    # The limit that was reached.
     timeout: Annotated[
         float | None, Entry("timeout", kinds.optional(kinds.duration), is_sparse=True)
     ] = None
@@ -254,7 +253,7 @@ class Stopped(Event):
 
 @dataclass(slots=True)
 class Won(Event):
-    """The candidate that was chosen, of those that were told."""
+    """The candidate chosen among the results told."""
 
     trial_id: TrialId
     resource: Units
@@ -262,7 +261,7 @@ class Won(Event):
 
 @dataclass(slots=True)
 class Accepted(Event):
-    """The user accepts changes: names of globals, or "code"."""
+    """Accepted changes of the user: names of globals, or "code"."""
 
     names: Annotated[list[str], Entry("names", kinds.texts)]
 
@@ -281,9 +280,9 @@ NAMES = {schema.made: name for name, schema in SCHEMAS.items()}
 
 
 def decode_record(record: dict) -> Event | None:
-    """Read a record; None for a kind that this version does not know.
+    """Read a record; None for an unknown kind.
 
-    ValueError, KeyError or the like if it is not what we write.
+    Raises ValueError, KeyError or similar for an invalid record.
     """
     seconds_of(record)
     schema = SCHEMAS.get(record[KIND])
@@ -291,53 +290,53 @@ def decode_record(record: dict) -> Event | None:
 
 
 def read_as(event: type[E], record: dict) -> E | None:
-    """Read a record if it is of this event, else None."""
+    """Read a record if it is of this event, otherwise return None."""
     name = NAMES[event]
     return SCHEMAS[name].read(record) if record.get(KIND) == name else None
 
 
 def seconds_of(record: dict) -> float:
-    """Return how long the search had taken at a record, 0 where it does not say; or ValueError."""
+    """Return the search's time at a record, 0 if missing; ValueError if invalid."""
     seconds = record.get(SECONDS)
     if not kinds.optional(kinds.duration)(seconds):
         raise ValueError(f"{SECONDS!r} is {short_repr(seconds, 80)}")
     return seconds or 0.0
 
 
-# ---- what is in the folder
+# ---- files in the folder
 
 
 def state_in_folder(output: Output, folder: Path) -> Output:
-    """Return an output with its state if that is this user's, and still in the folder."""
+    """Return an output with its state if this user signed it and its file exists."""
     if output.state is None or not is_signed(output.state.sha, output.state.signature):
         return replace(output, state=None)
-    # A name and no path: nothing outside of the folder is ever read.
+    # A name, not a path: files outside the folder are never read.
     path = folder / output.state.path.name
     return replace(output, state=replace(output.state, path=path) if is_own(path) else None)
 
 
 @dataclass(frozen=True)
 class Spool:
-    """Where workers leave a copy of each output until the journal has it.
+    """Folder of worker outputs until the journal contains them.
 
     Parameters
     ----------
     folder : Path
-        The checkpoint's.
+        The checkpoint's folder.
     search : str, default=""
-        What tells the search from others that had the folder: a worker of one of them that was
-        killed may be writing for a moment.
+        Identifies the search among users of the folder: a killed worker of another search may
+        still write for a moment.
     """
 
     folder: Path
     search: str = ""
 
     def write(self, name: str, output: Output) -> None:
-        """Keep an output; a full disk is no reason to lose it, it travels in another way, too."""
+        """Store an output; failure on a full disk is harmless, since it also travels directly."""
         write_spool(self.folder, name, output_to_record(output) | {SEARCH: self.search})
 
     def output_of(self, record: dict) -> Output | None:
-        """Return the output that a worker left; None if it was a worker of another search."""
+        """Return an output spooled by a worker; None if it belongs to another search."""
         if record.get(SEARCH, self.search) != self.search:
             return None
         return output_of_record({key: value for key, value in record.items() if key != SEARCH})

@@ -1,4 +1,4 @@
-"""How a class stands in a record: each field names its entry once, to be written and to be read.
+"""Schema of a record: each field names its entry once, for both writing and reading.
 
 ``trial_id: Annotated[int, Entry("t", kinds.count)]`` is the entry "t" of a record, a count.
 """
@@ -13,12 +13,12 @@ from sksearch.checkpoint._kinds import Kind
 
 T = TypeVar("T")
 
-KIND, FORMAT = "k", "fmt"  # entries that tell what a record is, and how a journal is written
+KIND, FORMAT = "k", "fmt"  # entries for the kind of a record, and the format of a journal
 HEADER = "header"  # the kind of the first record
 
 
 def is_header(record: Mapping[str, Any]) -> bool:
-    """Whether a record says what a search is."""
+    """Return whether a record is a header, which describes a search."""
     return record.get(KIND) == HEADER
 
 
@@ -29,13 +29,14 @@ class Entry:
     Parameters
     ----------
     key : str
-        Its name there.
+        Its name in the record.
     kind : callable
-        Whether a value may stand there; of None, whether the entry may be missing.
+        Returns whether a value is valid; called with None, whether the entry may be missing.
     write, read : callable or None, default=None
-        From a value to JSON values, and back. None: it is one. None itself stays None.
+        Conversion of a value to JSON values, and back. None: no conversion. None itself stays
+        None.
     is_sparse : bool, default=False
-        Whether it is left out where the field has its default.
+        If True, the entry is omitted when the field has its default.
     """
 
     key: str
@@ -52,11 +53,11 @@ class Schema(Generic[T]):
     Parameters
     ----------
     made : type
-        Dataclass that a record is read as.
+        Dataclass of a record read.
     given : dict of str to Entry, default={}
-        By field; empty where the annotations of the fields have them.
+        Entries by field; empty if the annotations of the fields contain them.
     is_closed : bool, default=False
-        Whether a record with other entries is refused; else they are passed over.
+        If True, a record with other entries is refused; otherwise they are ignored.
     """
 
     made: type[T]
@@ -77,7 +78,7 @@ class Schema(Generic[T]):
 
     @cached_property
     def _absent(self) -> dict[str, Any]:
-        """What a record has by key where it has no such entry."""
+        """Default values of missing entries, by key."""
         known = [each.default for each in self._fields]
         made = [each.default_factory for each in self._fields]
         found = [f() if f is not MISSING else d for d, f in zip(known, made, strict=True)]
@@ -100,7 +101,7 @@ class Schema(Generic[T]):
         return record
 
     def read(self, record: Any) -> T:
-        """Read JSON values; ValueError, which names the entry, if they are not what we write."""
+        """Read JSON values; ValueError, which names the entry, if they are invalid."""
         if not isinstance(record, dict):
             raise ValueError(f"{short_repr(record, 80)} is no record")
         values = {}

@@ -1,8 +1,8 @@
-"""A key of this user that signs fitted models: no others are ever unpickled.
+"""The user's key that signs fitted models; other models are never unpickled.
 
-The key is a file in the user's configuration. Whoever makes a checkpoint for somebody else has
-another key, so its models are trained again. So are those that nothing can verify: where no key
-can be kept, or where its file is not one that this user alone can read and write.
+The key is a file in the user's configuration. The author of a foreign checkpoint has a different
+key, so its models are trained again, as are models that cannot be verified: if no key can be
+stored, or if other users can read or write its file.
 """
 
 import hashlib
@@ -27,21 +27,21 @@ from sksearch._utils._filesystem import system
 from sksearch._utils._terminal import warn
 
 SIZE = 32  # bytes
-LEAST = 8  # different ones of them; fewer are there once in 1e36 keys
+LEAST = 8  # different bytes; a random key has fewer with probability 1e-36
 
 
 def key_file() -> Path:
-    """Return where the key is: in ``XDG_CONFIG_HOME`` (on Windows ``APPDATA``), or in the home."""
+    """Return the file: in ``XDG_CONFIG_HOME`` (on Windows ``APPDATA``), or in the home."""
     place = Path(os.environ.get("APPDATA" if os.name == "nt" else "XDG_CONFIG_HOME", ""))
-    # One that is not absolute would be another folder in each directory, and so counts as none.
+    # A relative path would depend on the working directory, and so is ignored.
     folder = place if place.is_absolute() else Path("~/.config").expanduser()
     return folder / "sksearch" / "key"
 
 
 def make_key() -> None:
-    """Make the key if there is none, or one that others could know; it is on disk on return.
+    """Create the key if it is missing or readable by others; it is on disk on return.
 
-    Where it cannot be kept there will be none, see `key_trouble`.
+    If it cannot be stored, there is no key, see `key_trouble`.
     """
     _read.cache_clear()
     with suppress(OSError, RuntimeError):  # no home
@@ -57,22 +57,22 @@ def make_key() -> None:
         if look_at(file, follow=False) is None:
             _write_key(file)
         system().sync_folder(file.parent)
-        for name in system().names(file.parent):  # of a process that died while it made one
+        for name in system().names(file.parent):  # left by a process that died while creating one
             if name.startswith(f"{file.name}.") and name.endswith(TEMPORARY):
                 remove(file.with_name(name))
 
 
 def _write_key(file: Path) -> None:
-    """Write a new key, whole or not at all."""
+    """Write a new key, completely or not at all."""
     make_folders(file.parent)
     unfinished = temporary(file)
     try:
         write_new(unfinished, secrets.token_bytes(SIZE))
         try:
-            system().link(unfinished, file)  # of two at once the first one stays
+            system().link(unfinished, file)  # of two concurrent keys, the first one stays
         except FileExistsError:
             pass
-        except OSError:  # a file has one name there
+        except OSError:  # no hard links on this file system
             system().replace(unfinished, file)
     finally:
         remove(unfinished)
@@ -87,13 +87,13 @@ def sign(sha: str) -> str:
 
 
 def is_signed(sha: str, signature: str) -> bool:
-    """Whether a signature is this user's own; never where there is no key to tell by."""
+    """Return whether a signature is this user's own; False if there is no key."""
     own = sign(sha)
     return own != "" and hmac.compare_digest(own.encode(), signature.encode())
 
 
 def key_trouble() -> str:
-    """Say why there is no key to verify models by, and what to do; "" if there is one."""
+    """Return the reason for a missing key, and the remedy; "" if there is one."""
     try:
         file = key_file()
     except RuntimeError:
@@ -118,9 +118,9 @@ def _read(file: Path) -> bytes | None:
 
 
 def _look_at_key(file: Path) -> tuple[bytes, str]:
-    """Return the beginning of a file of this user, and why it is no key, "" if it is one.
+    """Return the beginning of a key file, and its fault, "" if it is valid.
 
-    Of the file that was opened: another one may be in its place by now.
+    Checks the opened file, since the path may name another one by now.
     """
     with open_own(file) as opened:
         info, key = system().stat_of(opened), opened.read(SIZE)
@@ -134,7 +134,7 @@ def _look_at_key(file: Path) -> tuple[bytes, str]:
 
 
 def _fault_of_place(file: Path) -> str:
-    """Say who else can put another key in its place, "" if no other user can."""
+    """Name the users who can replace the key, "" if no other user can."""
     if os.name == "nt":
         return ""
     folder = file.parent

@@ -1,21 +1,21 @@
-"""What is known of estimators, one object a family: spaces, training, what is simpler.
+"""Estimator families: search spaces, training, and parameters that make a model simpler.
 
-A family of one's own is a class that derives from `Family`, and `register` makes it known.
+To add a family, derive a class from `Family` and pass an object of it to `register`.
 
 ============================  ==================================================================
 modules                       contain
 ============================  ==================================================================
-_family, _epoch_training      what a family may say, and which one an estimator has
-_linear to _xgboost           the families, one file a library or a kind of models
-_parts                        distributions and sizes that their spaces are made of
+_family, _epoch_training      the interface of a family, and the lookup of an estimator's family
+_linear to _xgboost           the families, one file per library or kind of model
+_parts                        distributions and table sizes for their spaces
 _default, _composed           `default_space`, through pipelines and ensembles
 _first, portfolios.json       `first_candidates`
 _models, _model_choice        `default_models`, and several models as one estimator, `OneOf`
-_growth                       training that finds a number of steps, with a score at each
+_growth                       training that finds the number of steps, with a score at each
 _continuation, _epochs        training that continues from rung to rung, by steps or epochs
-_mutable_params               parameters that may change in between
-_pipeline                     the last step of a pipeline, which is trained alone
-_optima                       scores of estimators that have no optimum
+_mutable_params               parameters that may change between rungs
+_pipeline                     training of a pipeline's last step alone
+_optima                       estimators' own scores without an optimum
 ============================  ==================================================================
 """
 

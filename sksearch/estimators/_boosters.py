@@ -1,4 +1,4 @@
-"""What boosters of other libraries have in common: they are given the model that there is."""
+"""Base class for third-party boosters, which continue training from a given model."""
 
 from collections.abc import Collection, Mapping
 from numbers import Integral
@@ -11,10 +11,10 @@ from sksearch.base._resource import fit
 
 from ._family import Family
 
-#: Texts of values that leave a parameter out.
+#: Texts of values that leave a parameter unset.
 OFF = ("None", "False", "0", "0.0", "[]", "()")
-#: Arguments of ``fit`` that mean the same for trees that are made later. Others may stop the
-#: training, change it from tree to tree, or are a model of the user's to begin with.
+#: Arguments of ``fit`` that mean the same for later trees. Other arguments may stop the
+#: training, change it from tree to tree, or pass a user's initial model.
 FIT_PARAMS = {
     *("sample_weight", "group", "qid", "group_id", "group_weight", "base_margin", "verbose"),
     *("feature_name", "categorical_feature", "cat_features", "feature_weights"),
@@ -22,21 +22,21 @@ FIT_PARAMS = {
 
 
 class Booster(Family):
-    """Boosting whose ``fit`` goes on from a model.
+    """Boosting whose ``fit`` can continue from a model.
 
     Attributes
     ----------
     argument : str
-        Of ``fit``: the model to go on from.
+        Argument of ``fit`` that takes the model to continue from.
     growing : tuple of str
-        Those of `counts` by which it goes on.
+        Names among `counts` by which training can continue.
     plain : mapping of str to tuple of str
-        Params with which trees depend on more than on the predictions of those before, or
-        training ends by itself: each with the texts of values that do no harm.
+        Parameters with which trees depend on more than the predictions of earlier trees, or
+        training ends by itself. Maps each to the texts of its harmless values.
     needs : str
-        Setting with which training goes on, for a message.
+        Setting required to continue training, for a message.
     seeds, part_seeds : tuple of str
-        Params that seed all that is drawn, and those that seed a part, but for bins.
+        Parameters that seed all draws, and those that seed only some, except bins.
     """
 
     argument: ClassVar[str]
@@ -50,7 +50,7 @@ class Booster(Family):
     def can_grow(
         self, model: Any, name: str, names: Collection[str], passed: set[str], n_rows: int
     ) -> bool:
-        """Whether it may, with its params, the `names` of searched ones, and what is passed."""
+        """Return whether training can continue, given parameters and arguments of ``fit``."""
         params = model.get_params()
         return (
             name in self.growing
@@ -67,7 +67,7 @@ class Booster(Family):
     def grow(
         self, model: Any, name: str, done: int, count: int, X: Any, y: Any, params: dict[str, Any]
     ) -> None:
-        """Make the trees that are missing; the params are those of the whole afterwards."""
+        """Add the missing trees; afterwards the parameters describe the whole model."""
         if not done:
             self.set_params(model, {name: count})
             fit(model, X, y, params)
@@ -77,7 +77,7 @@ class Booster(Family):
     def add(
         self, model: Any, name: str, done: int, count: int, X: Any, y: Any, params: dict[str, Any]
     ) -> None:
-        """Make the trees that are missing of a model that has some."""
+        """Add the missing trees to a model that already has some."""
         seeds, after = self.seeds_from(model, done), model.get_params() | {name: count}
         begun = self.model_of(model)
         model.set_params(**{name: count - done}, **seeds)
@@ -85,14 +85,14 @@ class Booster(Family):
         model.set_params(**{each: after[each] for each in (name, *seeds)})
 
     def seeds_from(self, model: Any, done: int) -> dict[str, int]:
-        """Seeds of the trees from `done` on; without, each stretch would draw the same again."""
+        """Seeds of the trees from `done` on, so that stretches do not repeat the same draws."""
         params = model.get_params()
         names = (*self.seeds, *self.part_seeds)
         own = {each: params[each] for each in names if params.get(each) is not None}
         if own.keys().isdisjoint(self.seeds):
             own["random_state"] = 0
-        # What is no number, such as a RandomState, goes on by itself. Draws of neighbouring seeds
-        # are in step where a generator is linear, hence a hash.
+        # Non-integers, such as a RandomState, advance by themselves. Seeds are hashed because
+        # linear generators draw in step for neighbouring seeds.
         return {
             each: int(np.random.SeedSequence((abs(int(s)), done)).generate_state(1)[0]) % MAX_SEED
             for each, s in own.items()
@@ -101,7 +101,7 @@ class Booster(Family):
 
 
 def names_set_by_user(own: dict, aliases: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
-    """For each of our names the one that the user has set, ours if there is none."""
+    """For each of our names, return the alias that the user has set, otherwise our name."""
     return {
         name: next((other for other in others if other in own), name)
         for name, others in aliases.items()

@@ -1,7 +1,7 @@
 """CatBoost.
 
-It writes ``catboost_info`` into the working directory at each training: of hundreds of trainings
-nobody reads them, and workers would write into one another's. Here it trains without files.
+CatBoost writes ``catboost_info`` into the working directory at each fit. In a search nobody reads
+these files, and workers would overwrite each other's. Here it trains without files.
 """
 
 import sys
@@ -19,26 +19,26 @@ from ._parts import Size, SpaceDict, loguniform, randint
 from ._pipeline import last_step, replace_last_step
 
 NAME = "allow_writing_files"
-#: Whoever sets one of these wants files.
+#: Users who set one of these want files.
 WANTED = (NAME, "train_dir", "save_snapshot", "snapshot_file", "snapshot_interval")
-#: Losses with as many steps for the value of a leaf from 200 trees on as with fewer.
+#: Losses whose number of leaf estimation steps does not change from 200 trees on.
 SAME_LEAVES = ("RMSE", "MAE", "Huber", "MultiClass", "YetiRank")
 LARGEST_DEPTH = 16.0
 
 
 class CatBoostGrowth(Growth):
-    """Trained from look to look; models of fewer trees are cut from it."""
+    """Train from look to look; cut models with fewer trees from the result."""
 
     def looks(self, high: int, estimator: Any) -> list[int]:
-        """Return one look where a rate is chosen by the count, which has to be known then."""
+        """Return one look if the learning rate depends on the number of trees."""
         chosen = last_step(estimator).get_params().get("learning_rate")
         return [high] if chosen is None else super().looks(high, estimator)
 
     def train(self, state, rows, count, classes, params):
-        """Have a clone go on from the model that there is."""
+        """Continue training in a clone of the existing model."""
         owner, done = last_step(state.estimator), state.n_steps
         model = {}
-        if done:  # in one process it goes on with its generators, as one fit does
+        if done:  # within one process it continues with its generators, as one fit does
             model = {"init_model": owner}
             owner = clone(owner)
         owner.set_params(**{self.name: count - done})
@@ -47,7 +47,7 @@ class CatBoostGrowth(Growth):
 
     @contextmanager
     def truncated(self, model: Any, count: int) -> Iterator[Any]:
-        """Cut a copy, or have it predict with its first trees."""
+        """Cut a copy, or predict with the first trees."""
         if (model.get_params().get("grow_policy") or "SymmetricTree") != "SymmetricTree":
             with _first_trees(model, count):
                 yield model
@@ -58,7 +58,7 @@ class CatBoostGrowth(Growth):
 
 
 class CatBoost(Booster):
-    """Boosting of CatBoost."""
+    """CatBoost estimators."""
 
     classes = ("catboost.CatBoost",)
     title = "CatBoost"
@@ -66,7 +66,7 @@ class CatBoost(Booster):
     counts = ("iterations", "n_estimators", "num_boost_round", "num_trees")
     growing = counts
     default_count = 1000
-    aliases = {  # it refuses two of one parameter
+    aliases = {  # CatBoost refuses two names of one parameter
         "learning_rate": ("eta",),
         "iterations": counts[1:],
         "depth": ("max_depth",),
@@ -78,8 +78,8 @@ class CatBoost(Booster):
     )
     argument = "init_model"
     plain = {
-        "boosting_type": ("Plain",),  # Ordered has a model for each permutation
-        "task_type": ("CPU",),  # on a GPU training cannot go on
+        "boosting_type": ("Plain",),  # Ordered keeps a model for each permutation
+        "task_type": ("CPU",),  # training cannot continue on a GPU
         **dict.fromkeys(("early_stopping_rounds", "od_type", "od_wait", "od_pval"), ()),
         **dict.fromkeys(("use_best_model", "save_snapshot", "callback", "eval_fraction"), ()),
         **dict.fromkeys(("langevin", "posterior_sampling", "model_shrink_rate"), ()),
@@ -96,7 +96,7 @@ class CatBoost(Booster):
     larger = ("l2_leaf_reg", "reg_lambda", "min_data_in_leaf", "min_child_samples")
 
     def space(self, estimator: Any, size: Size) -> SpaceDict:
-        """Search rate, count, depth, penalty and the shape of trees."""
+        """Search rate, number of trees, depth, penalty and the shape of trees."""
         own = estimator.get_params()
         names = names_set_by_user(own, self.aliases)
         space = {
@@ -121,7 +121,7 @@ class CatBoost(Booster):
     def can_grow(
         self, model: Any, name: str, names: Collection[str], passed: set[str], n_rows: int
     ) -> bool:
-        """Whether it may; not if it chooses params by the count of trees."""
+        """Return whether it can continue; not if parameters depend on the number of trees."""
         params = model.get_params()
         given = {each for each, value in params.items() if value is not None}.union(names)
         loss = params.get("loss_function") or params.get("objective")
@@ -136,9 +136,9 @@ class CatBoost(Booster):
     def add(
         self, model: Any, name: str, done: int, count: int, X: Any, y: Any, params: dict[str, Any]
     ) -> None:
-        """Have another estimator make the trees that are missing, and take its model."""
-        # A model knows its generators until it is pickled. The copy never does, so that it makes
-        # no difference where the training goes on.
+        """Train the missing trees in another estimator, and take over its model."""
+        # A model keeps its generators until it is pickled. The copy never has them, so the result
+        # does not depend on where training was interrupted.
         own = model.get_params() | {name: count - done} | self.seeds_from(model, done)
         part = type(model)(**own)
         fit(part, X, y, params | {self.argument: model.copy()})
@@ -147,14 +147,14 @@ class CatBoost(Booster):
         self.set_params(model, made | {name: count})
 
     def set_params(self, model: Any, params: dict[str, Any]) -> None:
-        """Set params of a model that may be fitted: its own ``set_params`` would refuse."""
+        """Set parameters of a model that may be fitted, which its ``set_params`` would refuse."""
         model.__setstate__(params)
 
     @contextmanager
     def training(self, estimator: Any) -> Iterator[None]:
-        """Have the models of an estimator train without a file.
+        """Train the models of an estimator without files.
 
-        Afterwards all of them have the params that they had, so that nobody sees a difference.
+        Their original parameters are restored afterwards, so users see no difference.
         """
         if "catboost" not in sys.modules:
             yield
@@ -169,7 +169,7 @@ class CatBoost(Booster):
             if models:  # meta-estimators have trained clones of them
                 for model in (*models, *_trained(estimator)):
                     vars(model)["_init_params"].pop(NAME, None)
-                    model.__setstate__({})  # it has a cache of its params
+                    model.__setstate__({})  # CatBoost caches its parameters
 
 
 def _is_model(value: Any) -> bool:
@@ -199,7 +199,7 @@ def _trained(estimator: Any) -> list[Any]:
 
 @contextmanager
 def _first_trees(model, count):
-    """Have CatBoost predict with the first trees: those of other shapes cannot be shrunk."""
+    """Predict with the first trees; models with other tree shapes cannot be shrunk."""
     predict = model._base_predict
 
     def predict_with_first(data, prediction_type, ntree_start, ntree_end, *rest):

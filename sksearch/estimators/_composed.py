@@ -1,4 +1,4 @@
-"""From an estimator to its space: by the names of its classes, and through what it is made of."""
+"""Search space of an estimator, by its class names and through its components."""
 
 import itertools
 from typing import Any
@@ -10,14 +10,14 @@ from ._family import class_names, family_named, family_of, own_methods
 from ._parts import Size, SpaceDict
 from ._registered import registered
 
-# The method by which a class says itself what is searched of it.
+# The method by which a class declares its own search space.
 DECLARED = "__sksearch_space__"
-# At most so many parameters of a transformer, of one branch of an ensemble, of all but the model.
+# Most parameters of a transformer, of one branch of an ensemble, of all but the model.
 OF_A_TRANSFORMER = 2
 OF_A_BRANCH = 3
 OF_ALL_OTHERS = 8
 
-# What has nothing to search: no parameters that matter, or it finds them by itself.
+# Estimators with nothing to search: no parameters that matter, or tuned by themselves.
 _NOTHING = """
     LinearRegression Lars LarsCV LassoCV LassoLarsCV LassoLarsIC ElasticNetCV MultiTaskLassoCV
     MultiTaskElasticNetCV OrthogonalMatchingPursuitCV LogisticRegressionCV RidgeCV
@@ -27,23 +27,23 @@ _NOTHING = """
     Binarizer FunctionTransformer VarianceThreshold OrdinalEncoder LabelEncoder LabelBinarizer
     MultiLabelBinarizer MissingIndicator DictVectorizer FeatureHasher
 """
-# Trained beforehand, on other tables.
+# Pretrained on other tables.
 _TRAINED = {"tabpfn.TabPFNClassifier", "tabpfn.TabPFNRegressor"}
-# What reads the columns of a table.
+# Transformers that read table columns.
 _READING = {"sksearch.TableColumns", "skrub.ApplyToCols"}
 NOTHING = {f"sklearn.{name}" for name in _NOTHING.split()} | _TRAINED | _READING
-# Transformers after which columns are as many as before, or vary about as much in sum: the
-# columns of a category have a variance of less than 1 together.
+# Transformers that keep the number of columns, or roughly their total variance: the one-hot
+# columns of a category have a total variance below 1.
 KEEP_COLUMNS = (
     NOTHING
     | {f"sklearn.{name}" for name in ("SimpleImputer", "KNNImputer", "IterativeImputer")}
     | {f"sklearn.{name}" for name in ("OneHotEncoder", "TargetEncoder", "ColumnTransformer")}
 )
-# Rows of length 1.
+# Rows scaled to length 1.
 TEXTS = {
     f"sklearn.{name}" for name in ("TfidfVectorizer", "HashingVectorizer", "TfidfTransformer")
 }
-# What trains one other estimator, and its parameter's name (an older one second).
+# Wrappers of one estimator, and the name of its parameter (an older name second).
 WRAPPERS = {
     "sklearn.OneVsRestClassifier": ("estimator",),
     "sklearn.OneVsOneClassifier": ("estimator",),
@@ -67,10 +67,10 @@ WRAPPERS = {
     "mlxtend.StackingRegressor": ("meta_regressor",),
     "mlxtend.StackingCVRegressor": ("meta_regressor",),
 }
-# What is made of several parts, and the attributes that hold them.
+# Ensembles of several parts, and the attributes that hold the parts.
 COMPOSED = {"sklearn.Pipeline", "sklearn.ColumnTransformer", "sklearn.FeatureUnion"}
 PARTS = ("steps", "transformers", "transformer_list")
-# A wrapper's own parameters.
+# Parameters of the wrappers themselves.
 WRAPPERS_OWN: dict[str, SpaceDict] = {
     "sklearn.CalibratedClassifierCV": {"method": ["sigmoid", "isotonic"]},
 }
@@ -96,7 +96,7 @@ def find_space(estimator: Any, size: Size) -> SpaceDict | None:
     dict or None
         None if no class of the estimator is known; empty if there is nothing to search.
     """
-    if own_methods(estimator, (*TRAINING, *PREDICTION)):  # no count is found in its training
+    if own_methods(estimator, (*TRAINING, *PREDICTION)):  # cannot find the number of steps
         size = _inner(size)
     for cls, name in zip(type(estimator).__mro__, class_names(estimator), strict=True):
         if (space := registered(cls, estimator, size)) is not None:
@@ -119,13 +119,13 @@ def find_space(estimator: Any, size: Size) -> SpaceDict | None:
 
 
 def _declared(estimator, size):
-    """What a class says itself."""
+    """Return the space that a class declares itself."""
     space = getattr(estimator, DECLARED)(n_samples=size.n_samples, n_features=size.n_features)
     return _checked(space, f"{type(estimator).__name__}.{DECLARED}")
 
 
 def _checked(space, source):
-    """A space, if it is one."""
+    """Return a space if it is valid, otherwise raise."""
     if not isinstance(space, dict):
         raise TypeError(
             f"{source} returned {space!r:.80}, and has to return a dict of names and choices or "
@@ -135,7 +135,7 @@ def _checked(space, source):
 
 
 def unknown_parts(estimator: Any) -> dict[str, Any]:
-    """Name the parts that nothing is known of, which a space leaves as they are.
+    """Name the parts without a known space, which a search leaves unchanged.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def unknown_parts(estimator: Any) -> dict[str, Any]:
     Returns
     -------
     dict of str to estimator
-        By name, as "pipeline__clf"; an estimator that is no composition has the name "".
+        By name, such as "pipeline__clf"; an estimator that is not a composition has the name "".
     """
     parts = _parts_of(estimator)
     found = {}
@@ -163,7 +163,7 @@ def listed(parts: dict[str, Any]) -> str:
 
 
 def _parts_of(estimator):
-    """Names and estimators that an estimator is made of, if it is of a kind that is known."""
+    """Names and estimators of the parts, if the kind of composition is known."""
     names = class_names(estimator)
     if not any(name in WRAPPERS or name in ENSEMBLES or name in COMPOSED for name in names):
         return []
@@ -179,7 +179,7 @@ def _parts_of(estimator):
 
 
 def _listed(estimator, space):
-    """Leave out what a subclass does not have; some libraries take more than they list."""
+    """Leave out parameters that a subclass lacks; some libraries accept more than they list."""
     if not family_of(estimator).lists_params:
         return space
     own = estimator.get_params(deep=False)
@@ -187,7 +187,7 @@ def _listed(estimator, space):
 
 
 def _pipeline(pipeline, size):
-    """The last step first, then the transformers in their order."""
+    """Put the last step first, then the transformers in order."""
     *others, (last_name, last) = pipeline.steps
     found: SpaceDict = {}
     for name, step in others:
@@ -205,7 +205,7 @@ def _inner(size):
 
 
 def _after(step, size):
-    """The table that a transformer makes."""
+    """Return the size of the table that a transformer returns."""
     names = class_names(step)
     if hasattr(step, "transformers") and step.remainder == "drop":
         counts = [_count(columns) for _, part, columns in step.transformers if part != "drop"]
@@ -221,7 +221,7 @@ def _after(step, size):
 
 
 def _columns(estimator, size):
-    """The branches of a ColumnTransformer or FeatureUnion, and the table of each."""
+    """Branches of a ColumnTransformer or FeatureUnion, and the table size of each."""
     branches = []
     is_union = hasattr(estimator, "transformer_list")
     for name, step, *columns in estimator.transformer_list if is_union else estimator.transformers:
@@ -234,7 +234,7 @@ def _columns(estimator, size):
 
 
 def _count(columns):
-    """How many columns a list or mask chooses; None for none, and for what is no list."""
+    """Number of columns in a list or mask; None for any other selector."""
     if not isinstance(columns, (list, tuple)):
         return None
     mask = all(isinstance(column, bool) for column in columns)
@@ -242,7 +242,7 @@ def _count(columns):
 
 
 def _branches(branches, at_most):
-    """Merge the spaces of named parts, the most important parameter of each before all others."""
+    """Merge the spaces of named parts: the most important parameter of each part comes first."""
     found = []
     for name, part, size in branches:
         inner = cut(find_space(part, size) or {}, at_most)
@@ -252,7 +252,7 @@ def _branches(branches, at_most):
 
 
 def _ensemble(estimator, size):
-    """The members, and what is trained on their predictions."""
+    """Search the members, and the final estimator trained on their predictions."""
     size = _inner(size)
     members = [
         (name, member, size)
@@ -267,7 +267,7 @@ def _ensemble(estimator, size):
 
 
 def _wrapper(name, estimator, size):
-    """What is wrapped, then the wrapper's own; None where both are unknown."""
+    """Search the wrapped estimator, then the wrapper; None if both are unknown."""
     own = family_of(estimator).space(estimator, size) or WRAPPERS_OWN.get(name, {})
     own = _listed(estimator, own)
     params = estimator.get_params(deep=False)
@@ -286,7 +286,7 @@ def _wrapper(name, estimator, size):
 
 
 def cut(space: SpaceDict, at_most: int | None) -> SpaceDict:
-    """Keep the first parameters; those with a single value are not counted, and stay.
+    """Keep the first parameters; those with a single value are kept and not counted.
 
     Parameters
     ----------

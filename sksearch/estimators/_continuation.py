@@ -1,4 +1,4 @@
-"""Ensembles that go on from some trees to more: whether they may, and how, as the family says."""
+"""Continue training of ensembles with more trees, as their family supports it."""
 
 from collections.abc import Collection
 from typing import Any
@@ -17,27 +17,27 @@ def can_grow(
     fit_params: dict[str, Any],
     names: Collection[str] = (),
 ) -> bool:
-    """Return whether training that goes on gives the model of one ``fit``, but for draws.
+    """Return whether continued training equals a single ``fit``, up to random draws.
 
-    Only a last step can be continued, and not if a step before it resamples the rows.
+    Only a last step can continue, and only if no step before it resamples rows.
 
     Parameters
     ----------
     estimator : estimator object
         A pipeline, or another estimator.
     name : str
-        The parameter that is the count, as in ``set_params``.
+        The parameter that counts the trees, as in ``set_params``.
     n_rows : int
         Number of training rows.
     fit_params : dict
-        Further arguments of ``fit`` of the whole estimator.
+        Other arguments of ``fit`` of the whole estimator.
     names : collection of str, default=()
-        Params that candidates have beside their own, as in ``set_params``.
+        Further parameters of candidates, as in ``set_params``.
 
     Returns
     -------
     can : bool
-        Whether `Family.grow` may be called.
+        True if `Family.grow` may be called.
     """
     path, _, leaf = name.rpartition("__")
     owner = estimator.get_params().get(path, estimator)
@@ -53,7 +53,7 @@ def can_grow(
 
 
 def set_params(estimator: Any, params: Params) -> None:
-    """Set params where the last step may be fitted, which some libraries refuse."""
+    """Set parameters even if the last step is fitted, which some libraries refuse."""
     last, own = last_step(estimator), own_names(estimator, params)
     if overridden(estimator, ("set_params",)):
         own = {}
@@ -65,7 +65,7 @@ def set_params(estimator: Any, params: Params) -> None:
 
 
 def ways_to_go_on() -> str:
-    """Say for which libraries training goes on, and what has to be set."""
+    """Return the libraries whose training can continue, and the settings that this requires."""
     boosters = [each for each in families() if isinstance(each, Booster) and each.title]
     *first, last = [each.title for each in boosters]
     needs = [each.needs for each in boosters if each.needs]

@@ -1,4 +1,4 @@
-"""default_space: what to search of an estimator whose user has not said it."""
+"""default_space: search space of an estimator for which the user has not passed one."""
 
 import numbers
 from typing import Any
@@ -19,34 +19,33 @@ _BY_HAND = (
 def default_space(
     estimator: Any, *, n_samples: int | None = None, n_features: int | None = None
 ) -> SpaceDict:
-    """Return what an expert would search of an estimator, as an ordinary dict.
+    """Return the parameters that an expert would search, as an ordinary dict.
 
     Parameters
     ----------
     estimator : estimator
-        An estimator of scikit-learn, imbalanced-learn, skorch or a library of boosting, or of a
-        `sksearch.estimators.Family` of one's own; or a pipeline, ColumnTransformer, stack or
-        other composition of such.
+        An estimator of scikit-learn, imbalanced-learn, skorch or a boosting library, or of a
+        custom `sksearch.estimators.Family`; or a pipeline, ColumnTransformer, stack or other
+        composition of these.
     n_samples : int, default=None
-        Number of rows, on which sizes of leaves and counts of neighbours depend. None: a
-        thousand.
+        Number of rows, which determines leaf sizes and numbers of neighbours. None: 1,000.
     n_features : int, default=None
-        Number of columns, on which widths of kernels and counts of components depend. None: ten
-        for widths, and no parameter that cannot be larger than this count.
+        Number of columns, which determines kernel widths and numbers of components. None: 10 for
+        widths, and no parameter bounded by the number of columns.
 
     Returns
     -------
     dict of str to object
-        Names as in ``estimator.set_params`` and, for each, choices or a distribution, the most
-        important first. It can be printed, edited, and passed as ``param_distributions`` of any
-        search; one of scikit-learn takes no `sksearch.space.Outcome`.
+        Maps names, as in ``estimator.set_params``, to choices or distributions, the most important
+        first. You can print it, edit it, and pass it as ``param_distributions`` to any search;
+        scikit-learn's searches do not accept a `sksearch.space.Outcome`.
 
     Raises
     ------
     TypeError
-        If `estimator` is no estimator, or a count no integer.
+        If `estimator` is not an estimator, or a number is not an integer.
     ValueError
-        If the estimator is unknown or has nothing to search, or a count is less than 1.
+        If the estimator is unknown or has nothing to search, or a number is less than 1.
 
     Warns
     -----
@@ -59,20 +58,19 @@ def default_space(
 
     Notes
     -----
-    What the estimator's user has chosen is kept where it changes what the model is: a kernel, a
-    penalty, a solver, a metric, a kind of boosting, early stopping. All else is searched,
-    whatever its value is.
+    Choices that define the kind of model are kept: kernel, penalty, solver, metric, kind of
+    boosting, early stopping. All other parameters are searched, whatever their values are.
 
-    Linear models, kernels, neighbours and nets have ranges for columns of like scale: put a
-    scaler before them. A regression's ``epsilon`` and the ``alpha`` of a Lasso act on y's scale,
-    which is not known here.
+    Ranges for linear models, kernels, neighbours and nets assume columns of similar scale: put a
+    scaler before them. A regression's ``epsilon`` and the ``alpha`` of a Lasso depend on the scale
+    of y, which is unknown here.
 
-    Unknown steps of a pipeline are left as they are; the plan of a search names them. At most two
+    Unknown steps of a pipeline are not searched; the plan of a search names them. At most two
     parameters of a transformer are searched.
 
-    A class of your own says what is searched of it by a method
-    ``__sksearch_space__(self, n_samples, n_features)``, which returns such a dict; both counts may
-    be None. Of a class of others `register_space` says it.
+    A class can declare its own space in a method ``__sksearch_space__(self, n_samples,
+    n_features)``, which returns such a dict; both numbers may be None. For third-party classes use
+    `register_space`.
 
     Examples
     --------
@@ -114,21 +112,21 @@ def default_space(
 
 
 def own_candidate(estimator: Any, space: SpaceDict | list[SpaceDict]) -> dict[str, Any]:
-    """Return the estimator's own values of the parameters that are searched.
+    """Return the estimator's own values of the searched parameters.
 
     Parameters
     ----------
     estimator : estimator
-        Whose values.
+        The estimator.
     space : dict or list of dicts
-        The space that is searched; of a list, the names of all dicts.
+        The search space; for a list, the names in all dicts.
 
     Returns
     -------
     dict of str to object
-        The values. They may lie outside of the space, as ``gamma="scale"`` does. Names of an
-        `sksearch.space.Outcome` are left out, and so are those that the estimator does not list,
-        as some libraries do with what was not set.
+        The values. They may lie outside the space, as ``gamma="scale"`` does. Omits names of a
+        `sksearch.space.Outcome`, and parameters that the estimator does not list, as some
+        libraries omit unset ones.
 
     Examples
     --------
@@ -149,7 +147,7 @@ def own_candidate(estimator: Any, space: SpaceDict | list[SpaceDict]) -> dict[st
 
 
 def _check(estimator: Any, n_samples: Any, n_features: Any) -> None:
-    """Raise if there is no estimator, or a count is none."""
+    """Raise if `estimator` is not an estimator, or a number is invalid."""
     if isinstance(estimator, type):
         raise TypeError(f"estimator is the class {estimator.__name__}: pass an instance.")
     if not (hasattr(estimator, "get_params") and hasattr(estimator, "fit")):

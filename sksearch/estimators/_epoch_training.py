@@ -1,4 +1,4 @@
-"""How estimators are trained epoch by epoch, apart from what their family knows of them."""
+"""Training of estimators epoch by epoch, as used by their family."""
 
 from collections.abc import Collection
 from typing import Any, ClassVar
@@ -11,16 +11,16 @@ from sksearch.base import State
 
 
 class EpochTraining:
-    """Training by calls of ``partial_fit``, as an estimator without further needs takes them.
+    """Training by calls of ``partial_fit``, for estimators without further needs.
 
-    It is the attribute `Family.epochs`. A subclass is for estimators that need more than these
+    It is the attribute `Family.epochs`. Derive a class for estimators that need more than these
     calls to become the model that one ``fit`` makes.
 
     Attributes
     ----------
     replaced : tuple of str
-        Methods, or patterns, that `train` stands for. A class that overrides one of them in
-        another package than that of the family's class is trained by its own methods.
+        Methods, or patterns, that `train` stands for. A class that overrides one of them outside
+        the package of the family's class is trained by its own methods.
 
     Examples
     --------
@@ -37,74 +37,74 @@ class EpochTraining:
     replaced: ClassVar[tuple[str, ...]] = TRAINING
 
     def check(self, model: Any, resource: str, outer: Any = None) -> None:
-        """Raise ValueError if an estimator cannot be trained in this way, before anything is.
+        """Raise ValueError, before any training, if an estimator cannot be trained in this way.
 
         Parameters
         ----------
         model : estimator object
-            One of the family.
+            An estimator of the family.
         resource : str
-            The resource that the user asked for, for the message.
+            The resource that the user requested, for the message.
         outer : estimator object or None, default=None
-            The estimator that holds it, and whose ``partial_fit`` trains it. None: it is trained
-            itself.
+            The meta-estimator that contains it and trains it by ``partial_fit``. None: it is
+            trained directly.
         """
 
     def check_rates(self, model: Any, names: Collection[str], n_rows: int, n_epochs: int) -> None:
-        """Raise ValueError for a schedule that ends before the longest training does.
+        """Raise ValueError for a schedule that ends before the longest fit does.
 
         Parameters
         ----------
         model : estimator object
-            One of the family.
+            An estimator of the family.
         names : collection of str
-            Its own names of what is searched.
+            Searched parameters, by the estimator's own names.
         n_rows, n_epochs : int
-            Size of the longest training.
+            Size of the longest fit.
         """
 
     def train(
         self, state: State, model: Any, X: Any, y: Any, n: int, params: dict[str, Any], ends: bool
     ) -> None:
-        """Train for `n` epochs more.
+        """Train for `n` more epochs.
 
         Parameters
         ----------
         state : State
-            The state; ``n_steps`` are the epochs so far.
+            The state; ``n_steps`` is the number of epochs so far.
         model : estimator object
-            One of the family.
+            An estimator of the family.
         X, y : array-like
             The training rows.
         n : int
             Number of epochs.
         params : dict
-            Further arguments of ``partial_fit``.
+            Other arguments of ``partial_fit``.
         ends : bool
-            Whether training ends with this call.
+            True if training ends with this call.
         """
         call_partial_fit(model, X, y, n, params)
 
     def has_ended(self, model: Any) -> bool:
-        """Return whether more epochs would change nothing, as ``fit`` would have ended."""
+        """Return True if more epochs would change nothing, because ``fit`` would have ended."""
         return False
 
     def after_change(self, model: Any) -> None:
-        """Have a fitted estimator train on with params that were just set."""
+        """Apply parameters that were just set to the further training of a fitted estimator."""
 
     def check_finite(self, model: Any) -> None:
-        """Raise DivergedError if a fitted estimator has weights that are not finite."""
+        """Raise DivergedError if a fitted estimator has non-finite weights."""
 
     def before_store(self, model: Any) -> None:
-        """Make a fitted estimator ready to lie between two rungs."""
+        """Prepare a fitted estimator for storage between two rungs."""
 
     def is_pickled_by_attributes(self, model: Any) -> bool:
-        """Return whether its own way to be pickled is to be left aside."""
+        """Return True if the estimator's own pickling is to be bypassed."""
         return False
 
 
 def call_partial_fit(last: Any, X: Any, y: Any, n_calls: int, kwargs: dict[str, Any]) -> None:
-    """Call ``partial_fit`` that many times."""
+    """Call ``partial_fit`` `n_calls` times."""
     args = (X,) if y is None else (X, y)
     settings = _settings(last, y, n_calls)
     before = {name: getattr(last, name) for name in settings}
@@ -118,10 +118,10 @@ def call_partial_fit(last: Any, X: Any, y: Any, n_calls: int, kwargs: dict[str, 
 
 
 def _settings(last: Any, y: Any, n_calls: int) -> dict[str, Any]:
-    """Params that are set during the calls only."""
+    """Parameters set only during the calls."""
     settings: dict[str, Any] = {}
     params = last.get_params(deep=False)
-    if "max_epochs" in params:  # as skorch: one call is max_epochs epochs
+    if "max_epochs" in params:  # skorch: one call is max_epochs epochs
         settings["max_epochs"] = n_calls
     weights = params.get("class_weight")
     if isinstance(weights, str) and weights == "balanced":

@@ -36,7 +36,7 @@ def refuse_early_stopping(estimator: Any) -> None:
 
 
 def warn_of_own_fit(last: Any, resource: str) -> None:
-    """Warn of a class that has a ``fit`` of its own, and the ``partial_fit`` of its library."""
+    """Warn of a class with a custom ``fit`` and the ``partial_fit`` of its library."""
     if own_methods(last, ("fit",)) and not own_methods(last, ("partial_fit",)):
         name = type(last).__name__
         warn(
@@ -59,7 +59,7 @@ def train_calls(
 ) -> State:
     """Train an estimator or Pipeline up to `n_steps` calls of ``partial_fit``.
 
-    `ends` says that no other rung goes on from there.
+    `ends` is True if no other rung continues from there.
     """
     Xt, yt, last_params = enter(state, X, y, fit_params)
     advance(state, Xt, yt, n_steps, classes, last_params, ends)
@@ -95,7 +95,7 @@ def has_ended(estimator: Any) -> bool:
 
 
 def _epochs_of(last: Any) -> EpochTraining:
-    """Training as the family has it, or by plain calls of methods that its author overrides."""
+    """Training by the family, or by plain calls of methods that the class overrides."""
     epochs = family_of(last).epochs
     return EpochTraining() if own_methods(last, epochs.replaced) else epochs
 
@@ -103,7 +103,7 @@ def _epochs_of(last: Any) -> EpochTraining:
 def _arguments(
     last: Any, begins: bool, classes: Labels, fit_params: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return further arguments of ``partial_fit``; ValueError for those that it does not take."""
+    """Return other arguments of ``partial_fit``; raise ValueError for unsupported ones."""
     accepted = inspect.signature(last.partial_fit).parameters
     takes_all = any(p.kind is p.VAR_KEYWORD for p in accepted.values())
     unknown = [name for name in fit_params if name not in accepted]
@@ -119,7 +119,7 @@ def _arguments(
 
 
 def _classes_for(last: Any, classes: Labels) -> Labels:
-    """Labels in the form that `last` takes: a list if it has one estimator for each output."""
+    """Labels in the form that `last` accepts: a list if it has one estimator per output."""
     if isinstance(classes, list) and not hasattr(last, "estimator"):
         return np.arange(len(classes))  # multilabel indicators of a net
     return classes

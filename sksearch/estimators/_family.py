@@ -1,7 +1,7 @@
-"""What an estimator family is: one object that says everything, and the list of all families.
+"""Estimator families: one object with all the facts about a kind of estimator, and their registry.
 
-Everybody else asks the family of an estimator. It is found by the names of classes, so that no
-library is imported for it.
+All other modules ask the family of an estimator. It is found by class names, so that no library is
+imported for it.
 """
 
 import functools
@@ -24,50 +24,50 @@ SpaceOf = Callable[[Any, Size], SpaceDict]
 
 
 def class_names(estimator: Any) -> list[str]:
-    """Return "package.Class" for the class of an estimator and for those that it derives from."""
+    """Return "package.Class" for the class of an estimator and for its base classes."""
     return [f"{cls.__module__.split('.')[0]}.{cls.__name__}" for cls in type(estimator).__mro__]
 
 
 def of_class(estimator: Any, known: Mapping[str, T]) -> T | None:
-    """Return what is known of the first of an estimator's classes that is listed, or None."""
+    """Return the entry for the first of an estimator's classes that is listed, or None."""
     return next((known[name] for name in class_names(estimator) if name in known), None)
 
 
 class Family:
-    """Knowledge about a kind of estimators; this one knows nothing.
+    """Facts about a kind of estimators; the base class has none.
 
-    A subclass states what it knows, and one object of it is passed to `register`. Worker processes
-    know it if it is registered in the module of the estimator's class.
+    A subclass states the facts, and one object of it is passed to `register`. Worker processes
+    have it if it is registered in the module of the estimator's class.
 
     Attributes
     ----------
     classes : collection of str
-        "package.Class" of its estimators, in addition to those of `spaces`. The family also
-        has the classes that derive from them.
+        "package.Class" of its estimators, in addition to the keys of `spaces`. Derived classes
+        also belong to the family.
     title : str
         Name in messages.
     spaces : mapping of str to callable
         Space of a class; called with an estimator and the `Size` of the table.
     portfolios : mapping of str to str
-        Of a class, the name of its recorded first candidates.
+        Name of the recorded first candidates, by class.
     lists_params : bool
-        Whether ``get_params`` lists all that the estimator takes.
+        If True, ``get_params`` lists all parameters that the estimator accepts.
     aliases : mapping of str to tuple of str
-        Other names of parameters, which are searched in place of ours where the user has set them.
+        Other names of parameters, searched instead of ours if the user has set them.
     counts : tuple of str
-        Names of the number of iterations that training finds; aliases of one parameter.
+        Names of the number of iterations found during training; aliases of one parameter.
     default_count : int or None
-        The number if ``get_params`` does not list it.
+        The default number, if ``get_params`` does not list it.
     smaller, larger : tuple of str
-        Parameters of which a smaller, or a larger, value makes a model simpler.
+        Parameters for which a smaller, or a larger, value makes a model simpler.
     growth : type of Growth or None
-        Finds one of `counts` in training; made with its name and the estimator's own number. None
-        if the number has to be searched.
+        Finds one of `counts` during training; created with its name and the estimator's own
+        number. None if the number has to be searched.
     mutable_params : tuple of str or None
-        Names, or patterns, of parameters that each further step of training reads again, and that
-        leave the steps before as they are. None if unknown.
+        Names, or patterns, of parameters that each further training step reads again, and that
+        leave earlier steps unchanged. None if unknown.
     epochs : EpochTraining
-        How it is trained epoch by epoch.
+        Training of the estimator epoch by epoch.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class Family:
     mutable_params: ClassVar[tuple[str, ...] | None] = None
     epochs: ClassVar[EpochTraining] = EpochTraining()
 
-    # ---- what is searched
+    # ---- search space
 
     def space(self, estimator: Any, size: Size) -> SpaceDict | None:
         """Return the default space of an estimator, None if it is unknown.
@@ -102,7 +102,7 @@ class Family:
         Parameters
         ----------
         estimator : estimator object
-            One of the family.
+            An estimator of the family.
         size : Size
             The table.
 
@@ -124,40 +124,40 @@ class Family:
         """Return the largest value of a parameter of a fitted estimator, infinity if unknown."""
         return math.inf
 
-    # ---- how it is trained
+    # ---- training
 
     def training(self, estimator: Any) -> AbstractContextManager:
-        """Return a context for a ``fit`` of any estimator, which may contain one of the family."""
+        """Return a context for the ``fit`` of any estimator that may contain one of the family."""
         return nullcontext()
 
     def set_params(self, model: Any, params: dict[str, Any]) -> None:
-        """Set params of an estimator that may be fitted."""
+        """Set parameters of an estimator that may be fitted."""
         model.set_params(**params)
 
     def can_grow(
         self, model: Any, name: str, names: Collection[str], passed: set[str], n_rows: int
     ) -> bool:
-        """Return whether training that continues gives the model of one ``fit``, but for draws.
+        """Return whether continued training equals a single ``fit``, up to random draws.
 
-        By default it does for ensembles with ``warm_start``, by their ``n_estimators``.
+        By default True for ensembles with ``warm_start``, by their ``n_estimators``.
 
         Parameters
         ----------
         model : estimator object
-            One of the family.
+            An estimator of the family.
         name : str
-            The parameter that is the count.
+            The parameter that counts the steps.
         names : collection of str
             Searched parameters.
         passed : set of str
-            Names of further arguments of ``fit``.
+            Names of other arguments of ``fit``.
         n_rows : int
             Number of training rows.
 
         Returns
         -------
         can_grow : bool
-            Whether `grow` may be called.
+            True if `grow` may be called.
         """
         return (
             name == "n_estimators"
@@ -176,18 +176,18 @@ class Family:
         model : estimator object
             Fitted if ``done > 0``.
         name : str
-            The parameter that is the count.
+            The parameter that counts the steps.
         done, count : int
             Number of steps before and after.
         X, y : array-like
             The training rows, the same at each call.
         params : dict
-            Further arguments of ``fit``.
+            Other arguments of ``fit``.
         """
         before = model.warm_start
         model.set_params(warm_start=True, **{name: count})
         with warnings.catch_warnings():
-            # The rows are the same each time, so the class weights are, too.
+            # The rows are the same each time, and so are the class weights.
             warnings.filterwarnings("ignore", message="class_weight presets")
             fit(model, X, y, params)
         model.set_params(warm_start=before)
@@ -210,25 +210,25 @@ def portfolios() -> dict[str, list[dict[str, Any]]]:
 
 
 class Nothing(Family):
-    """Estimators with nothing to search: no parameters that matter, or they find them."""
+    """Estimators with nothing to search: no parameters that matter, or tuned by themselves."""
 
     def __init__(self, classes: Collection[str]):
         self.spaces = dict.fromkeys(classes, lambda estimator, size: {})  # type: ignore[misc]
 
 
-#: All families that are known, in the order of registration.
+#: All registered families, in the order of registration.
 _FAMILIES: list[Family] = []
 _BY_CLASS: dict[str, Family] = {}
 _UNKNOWN = Family()
 
 
 def register(family: Family) -> None:
-    """Make a family known: to default spaces, resources, searches and reports.
+    """Register a family for default spaces, resources, searches and reports.
 
     Parameters
     ----------
     family : Family
-        It is asked before those that were registered earlier for the same class.
+        The family; it precedes families registered earlier for the same class.
 
     Examples
     --------
@@ -244,7 +244,7 @@ def register(family: Family) -> None:
 
 @contextmanager
 def registered_for_now(family: Family) -> Iterator[None]:
-    """A context in which a family is known, as after `register`."""
+    """Register a family within a context, as `register` does."""
     known, by_class, contexts = list(_FAMILIES), dict(_BY_CLASS), list(FIT_CONTEXTS)
     if family not in known:
         register(family)
@@ -268,7 +268,7 @@ def family_named(name: str) -> Family | None:
 
 
 def family_of(estimator: Any) -> Family:
-    """Return the family of an estimator, or one that knows nothing.
+    """Return the family of an estimator, or one without any facts.
 
     Parameters
     ----------
@@ -278,7 +278,7 @@ def family_of(estimator: Any) -> Family:
     Returns
     -------
     family : Family
-        The one of the first of its classes that is known.
+        The family of the first of its classes that belongs to one.
 
     Examples
     --------
@@ -291,7 +291,7 @@ def family_of(estimator: Any) -> Family:
 
 
 def own_methods(estimator: Any, methods: Iterable[str]) -> list[str]:
-    """Name the methods that are neither those of the estimator's family nor of a known library.
+    """Name the methods defined neither by the estimator's family nor by a known library.
 
     Parameters
     ----------
@@ -303,7 +303,7 @@ def own_methods(estimator: Any, methods: Iterable[str]) -> list[str]:
     Returns
     -------
     names : list of str
-        Of a class without a family all that it has of its own.
+        For a class without a family, all methods that it defines itself.
     """
     listed = [name.partition(".")[0] for name in class_names(estimator) if name in _BY_CLASS]
     return overridden(estimator, methods, LIBRARIES.union(listed[:1]))

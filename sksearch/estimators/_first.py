@@ -15,7 +15,7 @@ from ._parts import Size, SpaceDict
 def first_candidates(
     estimator: BaseEstimator, *, n_samples: int | None = None, n_features: int | None = None
 ) -> list[dict[str, Any]]:
-    """Return candidates to begin with, the one that helps most often first.
+    """Return first candidates of a search, the one that helps most often first.
 
     Parameters
     ----------
@@ -31,23 +31,24 @@ def first_candidates(
     list of dict
         Candidates of `default_space`, without the name of an `sksearch.space.Outcome`. Each is
         meant for tables on which those before it fail. Empty for an estimator without a recorded
-        list. The estimator's own params are not among them.
+        list. The estimator's own parameter values are not among them.
 
     Raises
     ------
     TypeError
-        If `estimator` is no estimator, or a count no integer.
+        If `estimator` is not an estimator, or a number is not an integer.
     ValueError
-        If a count is less than 1.
+        If a number is less than 1.
 
     See Also
     --------
-    default_space : The space that they are from.
+    default_space : The space that contains them.
 
     Notes
     -----
-    Parameters of which nothing is recorded, such as those of transformers, have the estimator's
-    own value. If their range does not hold it, they have its middle; for None and "all" its end.
+    Parameters without recorded values, such as those of transformers, keep the estimator's own
+    value. If their range excludes it, they take the middle of the range; for None and "all" its
+    end.
 
     Examples
     --------
@@ -74,7 +75,7 @@ def first_candidates(
 
 
 def _model(estimator):
-    """The model inside of pipelines and of wrappers, and the prefix of its parameters."""
+    """The model inside pipelines and wrappers, and the prefix of its parameters."""
     names = class_names(estimator)
     if "sklearn.Pipeline" in names:
         name, inner = estimator.steps[-1]
@@ -90,7 +91,7 @@ def _model(estimator):
 
 
 def filled(space: SpaceDict, own: dict[str, Any]) -> dict[str, Any]:
-    """Make a candidate of an estimator's own values, as far as they lie in its space."""
+    """Make a candidate of an estimator's own values, if they lie in its space."""
     return _fill(space, own, {}, "", {})
 
 
@@ -115,7 +116,7 @@ def _fill(
             candidate[name] = recorded
         elif name in own and dimension.contains(own[name]):
             candidate[name] = own[name]
-        else:  # None and "all" stand for all of something
+        else:  # None and "all" stand for the end of the range
             largest = own.get(name, 0) in (None, "all")
             candidate[name] = dimension.from_unit(1.0 if largest else 0.5)
     return candidate

@@ -1,7 +1,7 @@
-"""Training step by step with a score at each count: boosters, and nets by epochs.
+"""Training step by step with a score at each number of steps: boosters, and nets by epochs.
 
-A growth knows one kind of estimator: how to train it further, and how to have it predict as it
-did with fewer steps. The family of an estimator says which one it is.
+A growth handles one kind of estimator: it continues training, and predicts as the estimator did
+with fewer steps. The family of an estimator names its growth.
 """
 
 import math
@@ -26,16 +26,16 @@ Rows = tuple[Any, Any]  # X and y
 Score = Callable[[Any, int], float]
 
 FIRST = 32  # trees before the first look
-STEP = 1.25  # each look has so many times the trees of the last one
+STEP = 1.25  # ratio of the trees at two successive looks
 FINE = 2 ** (1 / 3)  # ratio of the counts at which a curve of trees is known
 FEWEST = 8  # the first of them
-SLACK = 40  # trees beyond the top, however early it was
-PATIENCE = 1.6  # training stops at so many times the count with the best score
-MOST = 2.0  # as many times where it would stop, the untuned estimator goes on to its own count
+SLACK = 40  # trees beyond the best count, however early it was
+PATIENCE = 1.6  # training stops at this multiple of the best count
+MOST = 2.0  # the untuned estimator continues to its own count, up to this multiple of its stop
 
 
 def counts(first: int, high: int, ratio: float, own: int | None = None) -> list[int]:
-    """Return counts from `first` to `high`, each about `ratio` times the last; `own` is one."""
+    """Return counts from `first` to `high`, each about `ratio` times the last; includes `own`."""
     found, count = {high}, float(first)
     while count < high:
         found.add(round(count))
@@ -47,16 +47,16 @@ def counts(first: int, high: int, ratio: float, own: int | None = None) -> list[
 
 @dataclass(frozen=True)
 class Allowance:
-    """How long a training on a fold may take.
+    """Time limit for a fit on a fold.
 
     Parameters
     ----------
     seconds : float
-        Any.
+        Limit for any fit.
     longest : float
-        One whose score still rises, and is no worse than that of the rival was after as long.
+        Limit if the score still rises and is no worse than the rival's after the same time.
     rival : tuple of (float, float)
-        Seconds of training of the best candidate so far, ascending, and its best score by then.
+        Training seconds of the best candidate so far, ascending, and its best score by then.
     """
 
     seconds: float
@@ -64,9 +64,9 @@ class Allowance:
     rival: tuple[tuple[float, float], ...] = ()
 
     def suffices(self, expected: float, elapsed: float, best: float, rises: bool) -> bool:
-        """Whether a training may go on that will take `expected` seconds, `elapsed` of it so far.
+        """Return whether training may continue if it takes `expected` seconds, `elapsed` so far.
 
-        `best` is its best score, and `rises` whether that is one of its last.
+        `best` is its best score; `rises` is True if that score is a recent one.
         """
         if expected <= self.seconds:
             return True
@@ -77,22 +77,22 @@ class Allowance:
 
 @dataclass
 class GrowthScoring:
-    """Scores an estimator while it grows, and says when that should end.
+    """Scores an estimator during its growth, and decides when to stop.
 
     Parameters
     ----------
     known : list of int
         Counts at which it is scored, ascending; the last one is the largest count.
     score : callable
-        Called with an estimator that predicts with so many steps, and with their count; returns
-        the score on the test rows.
+        Called with an estimator that predicts with a number of steps, and with that number;
+        returns the score on the test rows.
     patience, slack : float
-        It ends at so many times the count with the best score, and so many steps more.
+        Training stops at `patience` times the best count plus `slack` steps.
     allowance : Allowance or None
-        Training and scoring go on no longer than that, if `least` steps are done. None: no limit.
+        Limit for training and scoring, once `least` steps are done. None: no limit.
     least : int
-        Count that is reached however long it takes while the score rises, and after its top if
-        there is time and it is not far.
+        Minimum count: reached regardless of time while the score rises; after its peak only if
+        close and in time.
     """
 
     known: list[int]
@@ -108,7 +108,7 @@ class GrowthScoring:
     _is_flat: bool = True
 
     def has_time_for(self, count: int) -> bool:
-        """Whether training may go on to a count."""
+        """Return whether training may continue to a count."""
         if self.allowance is None or self._seen < min(self.least, self.known[-1]):
             return True
         elapsed, expected = self._seconds_to(count)
@@ -116,16 +116,16 @@ class GrowthScoring:
         return self.allowance.suffices(expected, elapsed, self._best, rises)
 
     def _seconds_to(self, count: int) -> tuple[float, float]:
-        """Seconds so far, and those that a count is expected to take in all."""
+        """Seconds so far, and the expected total for a count."""
         elapsed = now() - self._start
         return elapsed, elapsed * count / max(1, self._seen)
 
     def _owes(self, most: float) -> bool:
-        """Whether the least count is still to come, is at most `most`, and can be had in time."""
+        """Return True if the least count is ahead, at most `most`, and reachable in time."""
         return self._seen < self.least <= min(most, self.known[-1]) and self._is_short(self.least)
 
     def _is_short(self, count: int) -> bool:
-        """Whether a count is expected within what any training may take."""
+        """Return True if a count is expected within the time that any fit may take."""
         return self.allowance is None or self._seconds_to(count)[1] <= self.allowance.seconds
 
     @property
@@ -134,9 +134,9 @@ class GrowthScoring:
         return self.patience * self._best_count + self.slack
 
     def next_of(self, looks: list[int]) -> int | None:
-        """Return the count to train to next, of these ascending ones; None without time for any.
+        """Return the next of these ascending counts to train to; None if there is no time.
 
-        Counts are left out at which training would go on whatever its score.
+        Skips counts at which training would continue regardless of the score.
         """
         n_ahead = bisect_left(looks, self._end) + 1 if self._seen else 1
         short = [look for look in looks[:n_ahead] if self._is_short(look)]
@@ -144,7 +144,7 @@ class GrowthScoring:
         return look if self.has_time_for(look) else None
 
     def see(self, count: int, truncated: Callable[[int], AbstractContextManager]) -> bool:
-        """Score at the known counts up to this one, and return whether that is enough."""
+        """Score at the known counts up to this one, and return True if training may stop."""
         for each in self.known[bisect_right(self.known, self._seen) :]:
             if each > count:
                 break
@@ -154,12 +154,12 @@ class GrowthScoring:
                 self._is_flat = self._best == -math.inf
                 self._best, self._best_count = value, each
             elif value == self._best and self._is_flat:
-                self._best_count = each  # accuracy on its first plateau, before it has learnt
+                self._best_count = each  # accuracy on its first plateau, before it has learned
         self._seen = count
         return count >= self._end and not self._owes(MOST * self._end)
 
     def ends(self, estimator: Any, count: int) -> bool:
-        """See an estimator after each single step, and return whether training should end."""
+        """Score an estimator after each single step, and return True if training should end."""
         i = bisect_right(self.known, count)
         if self.known[i - 1 : i] != [count]:
             return False
@@ -168,17 +168,17 @@ class GrowthScoring:
 
 
 class Growth:
-    """How one kind of estimator is trained to a count, and scored on the way there.
+    """Training of one kind of estimator to a count, with scores on the way.
 
-    The family's `Family.grow` trains it further. If an estimator can also predict with its first
-    steps alone, a subclass says how in `truncated`, and training stops less often.
+    The family's `Family.grow` continues training. If an estimator can also predict with its first
+    steps alone, a subclass implements `truncated`, and training is interrupted less often.
 
     Parameters
     ----------
     name : str
-        The parameter that is the count, as the last step of a pipeline has it.
+        The parameter that counts the steps, by the name in the last step of a pipeline.
     own : int or None
-        The estimator's own count, at which the curve is known, too.
+        The estimator's own count, at which the curve is also known.
 
     Examples
     --------
@@ -189,11 +189,11 @@ class Growth:
     """
 
     patience, slack = PATIENCE, SLACK
-    #: Whether a model at a count is, up to draws, the one that ``fit`` with this count makes.
+    #: True if, up to draws, a model at a count equals the ``fit`` with this count.
     is_as_fitted: ClassVar[bool] = True
-    #: Whether looks are left out after which training cannot end; `truncated` goes back to them.
+    #: True to skip looks after which training cannot end; `truncated` goes back to them.
     leaves_out: ClassVar[bool] = False
-    #: Params with which the estimator never ends training by itself.
+    #: Parameters with which the estimator never ends training by itself.
     endless: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, name: str, own: int | None):
@@ -201,17 +201,17 @@ class Growth:
 
     @property
     def can_truncate(self) -> bool:
-        """Whether an estimator can predict with its first steps alone."""
+        """True if an estimator can predict with its first steps alone."""
         return type(self).truncated is not Growth.truncated
 
     def looks(self, high: int, estimator: Any) -> list[int]:
-        """Return the counts after which training asks whether to go on."""
+        """Return the counts after which training may stop."""
         if not self.can_truncate:
             return self.known(high, estimator)
         return counts(min(FIRST, high), high, STEP)
 
     def known(self, high: int, estimator: Any) -> list[int]:
-        """Return the counts at which the curve is known, if training does not end before."""
+        """Return the counts at which the curve is known, unless training ends earlier."""
         return counts(min(FEWEST, high), high, FINE, self.own)
 
     def train(self, state: State, rows: Rows, count: int, classes: Labels, params: dict) -> None:
@@ -225,14 +225,14 @@ class Growth:
         Parameters
         ----------
         model : estimator object
-            One of the family with more steps, which it has again after the block.
+            An estimator of the family with more steps, which are restored after the block.
         count : int
             Number of steps.
 
         Returns
         -------
         context : context manager
-            Enters with an estimator; the same one or another.
+            Yields an estimator, the same or another.
         """
         raise NotImplementedError  # optional: see `can_truncate`
 
@@ -247,12 +247,12 @@ class Growth:
         allowance: Allowance | None = None,
         least: int = 1,
     ) -> None:
-        """Train until the score has passed its top, or to `high`, or as long as there is time.
+        """Train until the score has passed its peak, to `high`, or until the time is over.
 
         Parameters
         ----------
         state : State
-            A clone with the candidate's params; trained in place.
+            A clone with the candidate's parameters; trained in place.
         rows : tuple (X, y)
             Training rows.
         high : int
@@ -260,29 +260,28 @@ class Growth:
         classes : ndarray, list of ndarray or None
             Labels of the whole y.
         params : dict
-            Further arguments of ``fit``.
+            Other arguments of ``fit``.
         score : callable
-            Called with an estimator that predicts with so many steps, and with their count, in
+            Called with an estimator that predicts with a number of steps, and with that number, in
             ascending order; returns the score on the test rows.
         allowance : Allowance or None, default=None
-            Training and scoring go on no longer than that, if `least` steps are done. None: no
-            limit.
+            Limit for training and scoring, once `least` steps are done. None: no limit.
         least : int, default=1
-            Count that is reached however long it takes while the score rises, and after its top
-            if there is time and it is not far.
+            Minimum count: reached regardless of time while the score rises; after its peak only if
+            close and in time.
         """
         known = self.known(high, state.estimator)
         scoring = GrowthScoring(known, score, self.patience, self.slack, allowance, least)
         self._make_endless(state.estimator)
         *rows_in, params = enter(state, *rows, params)
         self._grow(state, tuple(rows_in), scoring, classes, params)
-        state.n_steps = 0  # nothing goes on from here
+        state.n_steps = 0  # training never continues from here
 
     def _grow(self, state, rows, scoring, classes, params):
-        """Train from look to look, as long as `scoring` says."""
+        """Train from look to look until `scoring` ends it."""
         looks, is_enough = self._looks(scoring, state.estimator), False
         if not self.can_truncate:
-            scoring.known = looks  # a model has no score but at the count that it has
+            scoring.known = looks  # without truncation only the current count has a score
         while looks and not is_enough:
             look = scoring.next_of(looks if self.leaves_out and self.can_truncate else looks[:1])
             if look is None:
@@ -294,7 +293,7 @@ class Growth:
 
     @contextmanager
     def _shown(self, estimator, reached, count):
-        """A context with an estimator of `reached` steps as it predicts with `count` of them."""
+        """Context with an estimator of `reached` steps that predicts with `count` of them."""
         if count == reached:
             yield estimator
             return
@@ -306,7 +305,7 @@ class Growth:
                 replace_last_step(estimator, whole)
 
     def _looks(self, scoring, estimator):
-        """Counts after which it is asked whether to go on; the least one for those next to it."""
+        """Counts after which training may stop; the least count replaces its neighbours."""
         looks = self.looks(scoring.known[-1], estimator)
         if not 1 < scoring.least < looks[-1]:
             return looks
@@ -321,7 +320,7 @@ class Growth:
         classes: Labels,
         params: dict[str, Any],
     ) -> State:
-        """Train on all rows with the count that was found, in one go."""
+        """Train once on all rows with the count found."""
         self._make_endless(state.estimator)
         last_step(state.estimator).set_params(**{self.name: count})
         fit(state.estimator, rows[0], rows[1], params)
@@ -334,10 +333,10 @@ class Growth:
 
 
 def find_own_methods(estimator: Any) -> str:
-    """Say which methods keep an estimator from being seen at each count, "" if there are none."""
+    """Return the methods that prevent a score at each count, "" if there are none."""
     last = last_step(estimator)
     found = {type(each): overridden(each, PREDICTION) for each in pipelines(estimator)}
-    if family_of(last).counts:  # else its family says that it cannot be
+    if family_of(last).counts:  # otherwise its family explains why not
         found[type(last)] = own_methods(last, (*TRAINING, *PREDICTION))
     return "; ".join(
         f"{kind.__name__} has a {' and a '.join(names)} of its own"
@@ -347,14 +346,14 @@ def find_own_methods(estimator: Any) -> str:
 
 
 def growth_of(estimator: Any, name: str) -> Growth:
-    """Return how an estimator, with a candidate's params, is trained to a count.
+    """Return the growth that trains an estimator, with a candidate's parameters, to a count.
 
     Parameters
     ----------
     estimator : estimator object
-        Unfitted; of a pipeline the last step grows.
+        Unfitted; in a pipeline the last step grows.
     name : str
-        The parameter that is the count, as in ``set_params``.
+        The parameter that counts the steps, as in ``set_params``.
 
     Returns
     -------
@@ -364,7 +363,7 @@ def growth_of(estimator: Any, name: str) -> Growth:
     Raises
     ------
     ValueError
-        If the estimator cannot be trained further and further by this parameter.
+        If training of the estimator cannot be continued by this parameter.
 
     Examples
     --------

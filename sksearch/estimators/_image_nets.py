@@ -1,4 +1,4 @@
-"""Our own nets for images."""
+"""The image nets of sksearch."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from ._parts import Size, SpaceDict, loguniform
 
 
 def image_net(estimator: Any, size: Size) -> SpaceDict:
-    """Rates around the default of the family, which suits its loss and its layers."""
+    """Search rates around the family's default, which suits its loss and its layers."""
     rate = type(estimator).learning_rate
     return {
         "learning_rate": loguniform(rate / 30, rate * 5),
@@ -17,7 +17,7 @@ def image_net(estimator: Any, size: Size) -> SpaceDict:
 
 
 class ImageNets(Family):
-    """Nets of `sksearch.neural`."""
+    """The nets in `sksearch.neural`."""
 
     spaces = {"sksearch.ImageClassifier": image_net}
     smaller, larger = ("n_layers", "n_units"), ("weight_decay", "dropout")

@@ -1,4 +1,4 @@
-"""Models of Keras, as scikeras wraps them."""
+"""Keras models, wrapped by scikeras."""
 
 from typing import Any
 
@@ -9,12 +9,12 @@ from ._family import Family
 
 
 class NoEpochs(EpochTraining):
-    """Models that cannot be trained in parts."""
+    """Reject training in parts."""
 
     replaced = ()
 
     def check(self, model: Any, resource: str, outer: Any = None) -> None:
-        """Raise ValueError: a model of Keras does not go on exactly where it was."""
+        """Raise ValueError: Keras cannot resume training exactly."""
         raise ValueError(
             f"{type(model).__name__} of scikeras cannot be trained in parts: a model that "
             "was stored, or came from another process, goes on otherwise than the one that was "
@@ -25,12 +25,12 @@ class NoEpochs(EpochTraining):
     def train(
         self, state: State, model: Any, X: Any, y: Any, n: int, params: dict[str, Any], ends: bool
     ) -> None:
-        """Raise the same, of a candidate that is one."""
+        """Raise the same error for a candidate that is a Keras model."""
         self.check(model, "epochs")
 
 
 class Keras(Family):
-    """Wrappers whose models are others after they were pickled."""
+    """Wrappers whose models change when they are pickled."""
 
     classes = ("scikeras.BaseWrapper", "scikeras.KerasClassifier", "scikeras.KerasRegressor")
     epochs = NoEpochs()

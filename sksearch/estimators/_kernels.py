@@ -1,4 +1,4 @@
-"""Machines with kernels, neighbours, naive Bayes, discriminants, mixtures and clusters.
+"""Kernel machines, neighbours, naive Bayes, discriminants, mixtures and clusters.
 
 Ranges of widths (gamma, bandwidth) are for columns of variance 1: scale them first.
 """
@@ -10,7 +10,7 @@ from ._parts import Size, SpaceDict, known, log_ints, loguniform, most_component
 
 
 def kernel(estimator: Any, size: Size) -> SpaceDict:
-    """Parameters of the kernel that the estimator has; the kernel itself is left alone."""
+    """Search the parameters of the estimator's kernel; the kernel itself is kept."""
     space: SpaceDict = {}
     if estimator.kernel in ("rbf", "poly", "polynomial", "sigmoid", "laplacian", "chi2"):
         space["gamma"] = size.gamma()
@@ -31,7 +31,7 @@ def svr(estimator: Any, size: Size) -> SpaceDict:
 
 
 def nu_svc(estimator: Any, size: Size) -> SpaceDict:
-    # Larger nu cannot be had where classes are unlike in size.
+    # Imbalanced classes do not allow a larger nu.
     return {"nu": loguniform(0.01, 0.6)} | kernel(estimator, size)
 
 
@@ -44,7 +44,7 @@ def kernel_ridge(estimator: Any, size: Size) -> SpaceDict:
 
 
 def gaussian_process_regressor(estimator: Any, size: Size) -> SpaceDict:
-    """The kernel's own parameters are fitted; what is left is the noise."""
+    """Search the noise alone: the kernel's own parameters are fitted."""
     return {"alpha": loguniform(1e-10, 1.0), "normalize_y": [True, False]}
 
 
@@ -59,14 +59,14 @@ def k_neighbors(estimator: Any, size: Size) -> SpaceDict:
 
 
 def radius_neighbors(estimator: Any, size: Size) -> SpaceDict:
-    """Two rows of p columns of variance 1 are about the root of 2 p apart."""
+    """Search around sqrt(2p), the typical distance of two rows of p columns of variance 1."""
     root = (size.n_features or 10) ** 0.5
     space: SpaceDict = {
         "radius": loguniform(0.8 * root, 3 * root),
         "weights": ["uniform", "distance"],
     }
     if hasattr(estimator, "outlier_label") and estimator.outlier_label is None:
-        space["outlier_label"] = ["most_frequent"]  # a row without neighbours ends in an error
+        space["outlier_label"] = ["most_frequent"]  # otherwise isolated rows raise an error
     return space
 
 
@@ -85,7 +85,7 @@ def nearest_centroid(estimator: Any, size: Size) -> SpaceDict:
 def label_propagation(estimator: Any, size: Size) -> SpaceDict:
     if estimator.kernel == "knn":
         return {"n_neighbors": log_ints(2, size.root(50))}
-    return {"gamma": loguniform(0.05, 50.0)}  # a neighbourhood, narrower than a machine's kernel
+    return {"gamma": loguniform(0.05, 50.0)}  # a neighbourhood, narrower than a kernel machine's
 
 
 def label_spreading(estimator: Any, size: Size) -> SpaceDict:
@@ -105,7 +105,7 @@ def complement_nb(estimator: Any, size: Size) -> SpaceDict:
 
 
 def lda(estimator: Any, size: Size) -> SpaceDict:
-    """The solver "svd" cannot shrink: "lsqr" fits the same model with shrinkage."""
+    """Search "lsqr" with shrinkage instead of "svd", which fits the same model without it."""
     if estimator.covariance_estimator is not None:
         return {}
     space: SpaceDict = {"shrinkage": uniform(0.0, 1.0)}
@@ -140,7 +140,7 @@ def clusters(estimator: Any, size: Size) -> SpaceDict:
 
 
 class Kernels(Family):
-    """Machines with kernels."""
+    """Kernel machines."""
 
     spaces = {
         "sklearn.SVC": svc,
@@ -191,7 +191,7 @@ class Bayes(Family):
     smaller, larger = ("n_components",), ("alpha", "var_smoothing")
 
     def upper_bound(self, model: Any, name: str) -> float:
-        """As many components of a discriminant as features, or as classes but one."""
+        """Return the number of features, or of classes minus one for a discriminant."""
         if name == "n_components" and "sklearn.LinearDiscriminantAnalysis" in class_names(model):
             return most_components(model)
         return super().upper_bound(model, name)
@@ -207,7 +207,7 @@ class Projections(Family):
     smaller = ("n_components",)
 
     def upper_bound(self, model: Any, name: str) -> float:
-        """As many components as features."""
+        """Return the number of features."""
         if name == "n_components" and "sklearn.PLSRegression" in class_names(model):
             return most_components(model)
         return super().upper_bound(model, name)

@@ -1,7 +1,7 @@
 """LightGBM.
 
-As for all boosting: smaller rates and larger penalties cost more iterations. On tables of 1,300
-rows with up to 400 iterations the best of five draws was worse for them.
+As for all boosting, smaller rates and larger penalties cost more iterations. On tables of 1,300
+rows with up to 400 iterations, they made the best of five draws worse.
 """
 
 from typing import Any
@@ -17,10 +17,10 @@ STOPS = ("early_stopping_round", "early_stopping_rounds", "early_stopping", "n_i
 
 
 class LightGBMGrowth(Growth):
-    """Trained once; a callback sees it after each tree."""
+    """Train once; a callback sees the model after each tree."""
 
     def _grow(self, state, rows, watch, classes, params):
-        """Have the callback make a fitted estimator of what there is, and end the training."""
+        """Fit with a callback that scores the partial model and ends the training."""
         from lightgbm.callback import EarlyStopException
 
         owner = last_step(state.estimator)
@@ -38,7 +38,7 @@ class LightGBMGrowth(Growth):
 
 
 class LightGBM(Booster):
-    """Boosting of LightGBM, of each kind."""
+    """LightGBM estimators, with any kind of boosting."""
 
     classes = ("lightgbm.LGBMModel",)
     title = "LightGBM"
@@ -60,7 +60,7 @@ class LightGBM(Booster):
         **dict.fromkeys((*STOPS, "cegb_penalty_split", "cegb_penalty_feature_coupled"), ()),
         **dict.fromkeys(("cegb_penalty_feature_lazy", "input_model", "model_input"), ()),
         "model_in": (),
-        "data_sample_strategy": ("bagging",),  # GOSS takes all rows at first
+        "data_sample_strategy": ("bagging",),  # GOSS uses all rows at first
     }
     growth = LightGBMGrowth
     mutable_params = (
@@ -79,7 +79,7 @@ class LightGBM(Booster):
     )
 
     def space(self, estimator: Any, size: Size) -> SpaceDict:
-        """Search rate, count, leaves, columns and penalty, as the kind of boosting allows."""
+        """Search rate, number of trees, leaves, columns and penalty, depending on the booster."""
         own = estimator.get_params()
         names = names_set_by_user(own, self.aliases)
         space = {
@@ -101,5 +101,5 @@ class LightGBM(Booster):
         return {names.get(name, name): values for name, values in space.items()}
 
     def model_of(self, model: Any) -> Any:
-        """Return the booster of LightGBM."""
+        """Return the LightGBM booster."""
         return model.booster_

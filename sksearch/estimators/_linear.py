@@ -1,4 +1,4 @@
-"""Linear models. Their penalties act alike on columns of like scale: scale them first."""
+"""Linear models. Their penalties act alike on columns of similar scale: scale them first."""
 
 from numbers import Integral
 from typing import Any
@@ -11,12 +11,12 @@ from ._epoch_training import EpochTraining
 from ._family import Family
 from ._parts import Size, SpaceDict, log_ints, loguniform, uniform
 
-# Losses of SGDClassifier that give probabilities, which a user who chose one may need.
+# Losses of SGDClassifier with probabilities, which a user who chose one may need.
 PROBABILISTIC = ["log_loss", "modified_huber"]
 
 
 def logistic_regression(estimator: Any, size: Size) -> SpaceDict:
-    """The strength, and the mix of penalties where the solver has both."""
+    """Search the strength, and the mix of penalties if the solver has both."""
     penalty = getattr(estimator, "penalty", None)
     if penalty is None:
         return {}
@@ -29,12 +29,12 @@ def logistic_regression(estimator: Any, size: Size) -> SpaceDict:
 
 
 def ridge(estimator: Any, size: Size) -> SpaceDict:
-    # The penalty stands beside a sum over rows.
+    # The penalty is added to a sum over rows.
     return {"alpha": loguniform(1e-3, 10 * size.rows)}
 
 
 def lasso(estimator: Any, size: Size) -> SpaceDict:
-    """Wide: the largest sensible penalty is as large as y's spread."""
+    """Search a wide range: the largest sensible penalty is as large as the spread of y."""
     return {"alpha": loguniform(1e-4, 1000.0)}
 
 
@@ -51,7 +51,7 @@ def huber(estimator: Any, size: Size) -> SpaceDict:
 
 
 def theil_sen(estimator: Any, size: Size) -> SpaceDict:
-    """Rows of a subset: few are robust, all are least squares."""
+    """Search the number of rows per subset: few are robust, all are least squares."""
     least = (size.n_features or 10) + 1
     if least >= size.rows // 3:
         return {}
@@ -59,7 +59,7 @@ def theil_sen(estimator: Any, size: Size) -> SpaceDict:
 
 
 def matching_pursuit(estimator: Any, size: Size) -> SpaceDict:
-    if estimator.tol is not None:  # the error at which to end, in place of a count
+    if estimator.tol is not None:  # training ends at this error, not at a number of iterations
         return {}
     return {"n_nonzero_coefs": log_ints(1, max(2, min(size.n_features or 10, 300)))}
 
@@ -102,7 +102,7 @@ def passive_aggressive(estimator: Any, size: Size) -> SpaceDict:
 
 
 class Linear(Family):
-    """Linear models that are fitted at once."""
+    """Linear models fitted in one go."""
 
     spaces = {
         "sklearn.LogisticRegression": logistic_regression,
@@ -132,12 +132,12 @@ class Linear(Family):
 
 
 class ShuffledEpochs(EpochTraining):
-    """Epochs that shuffle the rows again: an integer seed would give all the same order."""
+    """Epochs in different orders: an integer seed would give all epochs the same order."""
 
     def train(
         self, state: State, model: Any, X: Any, y: Any, n: int, params: dict[str, Any], ends: bool
     ) -> None:
-        """Have one generator for all epochs."""
+        """Use one generator for all epochs."""
         own = model.random_state
         if not isinstance(own, Integral):
             return super().train(state, model, X, y, n, params, ends)
@@ -151,7 +151,7 @@ class ShuffledEpochs(EpochTraining):
 
 
 class StochasticGradient(Family):
-    """Linear models that are trained row by row."""
+    """Linear models trained row by row."""
 
     classes = ("sklearn.BaseSGD",)
     spaces = {

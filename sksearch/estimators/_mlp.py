@@ -1,4 +1,4 @@
-"""Nets of scikit-learn: MLP."""
+"""scikit-learn's neural nets: MLP."""
 
 import warnings
 from collections.abc import Iterator
@@ -27,10 +27,10 @@ LAYERS = [(50,), (100,), (200,), (50, 50), (100, 100), (200, 100), (200, 200), (
 
 
 class EpochsGrowth(Growth):
-    """Nets that ``partial_fit`` trains, seen only where they are."""
+    """Nets trained by ``partial_fit``, scored only at their current epoch."""
 
     patience, slack = PATIENCE_EPOCHS, 0
-    is_as_fitted: ClassVar[bool] = False  # ``fit`` with early_stopping ends otherwise
+    is_as_fitted: ClassVar[bool] = False  # ``fit`` with early_stopping ends differently
     endless: ClassVar[dict[str, Any]] = {"early_stopping": False}
 
     def known(self, high, estimator):
@@ -42,7 +42,7 @@ class EpochsGrowth(Growth):
         advance(state, rows[0], rows[1], count, classes, params)
 
     def refit(self, state, rows, count, classes, params):
-        """Fit once, which is what was scored; that it has not converged is as it should be."""
+        """Fit once, as scored; missing convergence is intended."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             return super().refit(state, rows, count, classes, params)
@@ -54,7 +54,7 @@ def mlp(estimator: Any, size: Size) -> SpaceDict:
         "hidden_layer_sizes": LAYERS,
         "activation": ["relu", "tanh"],
     }
-    if estimator.solver == "lbfgs":  # no epochs and no rate
+    if estimator.solver == "lbfgs":  # neither epochs nor a rate
         return space
     small = [b for b in (32, 64, 128) if b <= size.rows // 4]
     space = {"learning_rate_init": loguniform(3e-4, 0.02)} | space
@@ -67,12 +67,12 @@ def mlp(estimator: Any, size: Size) -> SpaceDict:
 
 
 class Orders(np.random.RandomState):
-    """A generator whose shuffles go on from one another, as those of the epochs of a ``fit`` do.
+    """A generator whose shuffles build on one another, as in the epochs of one ``fit``.
 
     Parameters
     ----------
     generator : RandomState
-        The generator of its draws.
+        Source of the draws.
     last : ndarray of shape (n_rows,) or None
         Order of the rows in the last epoch.
     """
@@ -82,7 +82,7 @@ class Orders(np.random.RandomState):
         self.last = last
 
     def shuffle(self, x: Any) -> None:
-        """Put the numbers from 0 on into the next order."""
+        """Shuffle the numbers 0 to n - 1 into the next order."""
         step = np.arange(len(x), dtype=np.min_scalar_type(len(x)))
         super().shuffle(step)
         self.last = step if self.last is None else self.last[step]
@@ -91,12 +91,12 @@ class Orders(np.random.RandomState):
 
 @contextmanager
 def one_fit(state: State, net: Any) -> Iterator[None]:
-    """Have ``partial_fit`` draw what ``fit`` would draw in these epochs.
+    """Make ``partial_fit`` draw the same numbers as ``fit`` in these epochs.
 
     An integer ``random_state`` would seed each call again, so that all epochs had one order.
     """
     own = net.random_state
-    if own is None:  # the global generator, which is seeded for each task
+    if own is None:  # the global generator, seeded for each task
         yield
         return
     generator, last = state.generators or (check_random_state(own), None)
@@ -110,12 +110,12 @@ def one_fit(state: State, net: Any) -> Iterator[None]:
 
 
 class NetEpochs(EpochTraining):
-    """Epochs of a perceptron."""
+    """Epochs of a multilayer perceptron."""
 
     def train(
         self, state: State, model: Any, X: Any, y: Any, n: int, params: dict[str, Any], ends: bool
     ) -> None:
-        """Train as ``fit`` does: the same mini-batches, the same end, the same bits."""
+        """Train bit-identically to ``fit``: the same mini-batches and the same end."""
         with one_fit(state, model):
             for _ in range(n):
                 if self.has_ended(model):
@@ -124,16 +124,16 @@ class NetEpochs(EpochTraining):
         model.n_iter_ = len(model.loss_curve_)
 
     def has_ended(self, model: Any) -> bool:
-        """Return whether its loss does not fall any more."""
+        """Return True if the loss has stopped falling."""
         return has_mlp_ended(model)
 
     def after_change(self, model: Any) -> None:
-        """Tell its optimizer the rate, which it reads only once."""
+        """Pass the rate to the optimizer, which reads it only once."""
         set_rate_of_mlp(model)
 
 
 class MLP(Family):
-    """Perceptrons of several layers."""
+    """Multilayer perceptrons."""
 
     classes = ("sklearn.BaseMultilayerPerceptron",)
     title = "MLP"
@@ -141,6 +141,6 @@ class MLP(Family):
     portfolios = dict.fromkeys(spaces, "MLP")
     counts = ("max_iter",)
     growth = EpochsGrowth
-    mutable_params = ("alpha", "batch_size", "learning_rate_init")  # layers are made once
+    mutable_params = ("alpha", "batch_size", "learning_rate_init")  # layers are created only once
     epochs = NetEpochs()
     smaller, larger = ("hidden_layer_sizes", "max_iter"), ("alpha",)

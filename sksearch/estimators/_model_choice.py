@@ -1,4 +1,4 @@
-"""Several models as one estimator, and the space that is the union of theirs."""
+"""Several models as one estimator, and the union of their spaces."""
 
 import itertools
 import re
@@ -20,33 +20,34 @@ from sksearch.history import WHICH
 from sksearch.space import Outcome, Space, When
 from sksearch.space._values import equal
 
-RESERVED = (WHICH, "models", "named", "self")  # what a list of models has itself
+RESERVED = (WHICH, "models", "named", "self")  # names that OneOf uses itself
 
 
 class OneOf(Pipeline):
-    """One of several models, of which a search finds the best.
+    """One of several models, among which a search finds the best.
 
-    A search makes it of a list of estimators. It fits and predicts as the model that it is now.
+    A search creates it from a list of estimators. It fits and predicts as the current model.
 
     Parameters
     ----------
     models : list of estimators, or of pairs (str, estimator)
-        All classifiers, or all regressors; pipelines, too. Their parameters are ``name__param``.
+        All classifiers, or all regressors, including pipelines. Their parameters are
+        ``name__param``.
     model : str or None, default=None
-        Name of the one that it is; None: the first.
+        Name of the current model; None: the first.
 
     Attributes
     ----------
     named : list of tuple (str, estimator)
-        The models with their names; without a name it is that of the class, in lower case.
+        The models with their names; the default name is the class name in lower case.
 
     Raises
     ------
     TypeError
-        If a model is no estimator.
+        If a model is not an estimator.
     ValueError
-        If there is no model, a name is there twice or cannot be one, or some models are
-        classifiers and some regressors.
+        If the list is empty, a name is repeated or invalid, or some models are classifiers and
+        some regressors.
 
     Examples
     --------
@@ -74,7 +75,7 @@ class OneOf(Pipeline):
         self._choose()
 
     def _choose(self) -> None:
-        """Be the model that is named."""
+        """Become the named model."""
         known = dict(self.named)
         name = self.named[0][0] if self.model is None else self.model
         if name not in known:
@@ -82,27 +83,27 @@ class OneOf(Pipeline):
         self.steps = [(name, known[name])]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters, with those of all models.
+        """Return the parameters, including those of all models.
 
         Parameters
         ----------
         deep : bool, default=True
-            Whether those of the models are in it.
+            If True, include the parameters of the models.
 
         Returns
         -------
         params : dict
-            By name.
+            Values by name.
         """
         return self._get_params("named", deep=deep)
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, those of a model as ``name__param``.
+        """Set parameters; a model's parameters are ``name__param``.
 
         Parameters
         ----------
         **params : dict
-            By name.
+            Values by name.
 
         Returns
         -------
@@ -120,14 +121,14 @@ class OneOf(Pipeline):
         return self
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
-        """Fit the model that it is.
+        """Fit the current model.
 
         Parameters
         ----------
         X, y : array-like
             Training data.
         **params : dict
-            For ``fit`` of the model, of a pipeline for that of its last step.
+            Arguments of ``fit`` of the model; for a pipeline, of its last step.
 
         Returns
         -------
@@ -137,7 +138,7 @@ class OneOf(Pipeline):
         return super().fit(X, y, **self.prefixed(params))
 
     def prefixed(self, fit_params: dict[str, Any]) -> dict[str, Any]:
-        """Return parameters of ``fit`` with the names that a pipeline has for them."""
+        """Return arguments of ``fit`` with the names that a pipeline expects."""
         if routing_enabled():
             return fit_params
         path = path_of_last_step(self)
@@ -151,9 +152,9 @@ class OneOf(Pipeline):
 
 
 class AutoModels(OneOf):
-    """What ``estimator="auto"`` is: the models of `default_models`, for the data of each `fit`.
+    """Implementation of ``estimator="auto"``: `default_models` for the data of each `fit`.
 
-    A clone knows no data.
+    A clone has no data yet.
 
     Examples
     --------
@@ -171,7 +172,7 @@ class AutoModels(OneOf):
         self.named, self.steps = [], [("auto", None)]
 
     def settle(self, X: Any, y: Any) -> None:
-        """Take the models for these data."""
+        """Choose the models for these data."""
         from ._models import default_models
 
         if y is None:
@@ -181,17 +182,17 @@ class AutoModels(OneOf):
         self._choose()
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters of the models, none for a clone.
+        """Return the parameters of the models; a clone has none.
 
         Parameters
         ----------
         deep : bool, default=True
-            Whether those of the models are in it.
+            If True, include the parameters of the models.
 
         Returns
         -------
         params : dict
-            By name.
+            Values by name.
         """
         return super().get_params() if deep and self.named else {}
 
@@ -203,7 +204,7 @@ class AutoModels(OneOf):
 
 
 def as_models(estimator: Any) -> Any:
-    """Return one estimator of a list or a dict of models or "auto"; any other as it is."""
+    """Wrap a list or dict of models, or "auto", in one estimator; return any other unchanged."""
     if isinstance(estimator, dict):
         estimator = list(estimator.items())
     if isinstance(estimator, str) and estimator == "auto":
@@ -212,24 +213,24 @@ def as_models(estimator: Any) -> Any:
 
 
 def settle(estimator: Any, X: Any, y: Any) -> None:
-    """Choose the models of "auto" for some data."""
+    """Choose the models of "auto" for the given data."""
     if isinstance(estimator, AutoModels):
         estimator.settle(X, y)
 
 
 def settled(estimator: Any) -> Any:
-    """Return the models that "auto" has chosen as a list of models; any other as it is."""
+    """Return the models chosen by "auto" as a `OneOf`; any other estimator unchanged."""
     is_auto = isinstance(estimator, AutoModels) and estimator.named
     return OneOf(estimator.models) if is_auto else estimator
 
 
 def model_of(estimator: Any) -> Any:
-    """Return the model that an estimator is one of several as, or the estimator itself."""
+    """Return the current model of a `OneOf`; any other estimator unchanged."""
     return estimator.steps[0][1] if isinstance(estimator, OneOf) else estimator
 
 
 def with_parameter(estimator: Any, name: str) -> Any:
-    """Return, of several models, the one that has a parameter; any other estimator as it is."""
+    """Return the model of a `OneOf` that has a parameter; any other estimator unchanged."""
     if not isinstance(estimator, OneOf):
         return estimator
     which = name.partition("__")[0]
@@ -237,12 +238,12 @@ def with_parameter(estimator: Any, name: str) -> Any:
 
 
 def named_of(estimator: Any) -> list[tuple[str, Any]]:
-    """Return the models that an estimator is one of, with their names; any other has none."""
+    """Return the named models of a `OneOf`; an empty list for any other estimator."""
     return estimator.named if isinstance(estimator, OneOf) else []
 
 
 def each_of(estimator: Any) -> list[Any]:
-    """Return the models that an estimator is one of, or the estimator itself."""
+    """Return the models of a `OneOf`, or the estimator itself in a list."""
     return [model for _, model in named_of(estimator)] or [estimator]
 
 
@@ -289,7 +290,7 @@ def _named(models: Sequence) -> list[tuple[str, Any]]:
 
 
 def _fault_of(name: str, times: int) -> str:
-    """Why a name cannot be that of a model, "" if it can."""
+    """Return the reason why a model cannot have a name, "" if it can."""
     if times > 1:
         return "it is there twice"
     if name in RESERVED:
@@ -300,7 +301,7 @@ def _fault_of(name: str, times: int) -> str:
 
 
 def _name_of_class(model: Any) -> str:
-    """The name of a model without one: that of its class in lower case."""
+    """Return the default name of a model: its class name in lower case."""
     return re.sub("_+", "_", type(last_step(model)).__name__.lower()).rstrip("_") or "one"
 
 
@@ -309,7 +310,7 @@ def _is_pair(value: object) -> bool:
 
 
 def by_model(estimator: OneOf, given: Any) -> dict[str, list[SpaceDict]] | None:
-    """Return the dicts that a user gave for each model, with its name as their only choice.
+    """Return the user's dicts for each model, each with the model's name as its only choice.
 
     Parameters are ``name__param``, or ``param`` in a dict under the name of the model.
 
@@ -318,18 +319,18 @@ def by_model(estimator: OneOf, given: Any) -> dict[str, list[SpaceDict]] | None:
     estimator : OneOf
         The models.
     given : dict, list of dict or None
-        A space, as the user gave it.
+        A space, as passed by the user.
 
     Returns
     -------
     dicts : dict of str to list of dict or None
-        Without an entry for a model that nothing is given for. None if `given` names a parameter
-        that is of no model, such as the one that chooses the model: it is a space as it is.
+        Omits models without a dict. None if `given` contains a parameter of no model, such as the
+        choice of the model: then it is an ordinary space.
 
     Raises
     ------
     ValueError
-        If there is a dict under the name of no model.
+        If a dict is given under a name that no model has.
     """
     found: dict[str, list[SpaceDict]] = {}
     dicts: Any = [given or {}] if given is None or isinstance(given, Mapping) else given
@@ -355,10 +356,10 @@ def by_model(estimator: OneOf, given: Any) -> dict[str, list[SpaceDict]] | None:
 def union_of_spaces(
     estimator: OneOf, given: Any, rest: Callable[[OneOf], SpaceDict]
 ) -> list[SpaceDict] | None:
-    """Return the spaces of all models, for those that a user gave none for by `rest`.
+    """Return the spaces of all models; `rest` makes the space of models without a dict.
 
-    `rest` gets the model as one of one. None if the user's space is for the models together, see
-    `by_model`.
+    `rest` is called with a `OneOf` of the single model. None if the user's space is for all models
+    together, see `by_model`.
     """
     found = by_model(estimator, given)
     if found is None:
@@ -371,7 +372,7 @@ def union_of_spaces(
 
 
 def alone_if_not_named(estimator: Any, grid: Any) -> Any:
-    """Return a grid by model: one that it does not name has its own values. Any other as it is."""
+    """Fix models missing in a grid by model to their own values; return other grids unchanged."""
     if not isinstance(estimator, OneOf):
         return grid
     parts = union_of_spaces(estimator, grid, lambda one: {})
@@ -379,10 +380,10 @@ def alone_if_not_named(estimator: Any, grid: Any) -> Any:
 
 
 def first_of_each(estimator: OneOf, given: Any, space: Space) -> tuple[list[dict[str, Any]], bool]:
-    """Return each model with its own values, and whether the first of these is untuned.
+    """Return each model with its own values, and whether the first candidate is untuned.
 
-    In a space that the user gave for a model, they are as near to its own as that allows; none if
-    the model is not in the space.
+    In a space that the user passed for a model, the values are as near to the model's own as
+    possible. Models outside the space have no candidate.
     """
     found, values, firsts, is_own = by_model(estimator, given), estimator.get_params(), [], False
     dicts: Any = [space.given] if isinstance(space.given, Mapping) else space.given
@@ -404,7 +405,7 @@ def first_of_each(estimator: OneOf, given: Any, space: Space) -> tuple[list[dict
 
 
 def known_of_each(estimator: OneOf, size: Size) -> list[dict[str, Any]]:
-    """Return candidates that are good on many tables, the first of each model before a second."""
+    """Return candidates that are good on many tables: one of each model before a second."""
     sizes = {"n_samples": size.n_samples, "n_features": size.n_features}
     known = [
         [{WHICH: name} | each for each in first_candidates(OneOf([(name, model)]), **sizes)]
@@ -415,18 +416,18 @@ def known_of_each(estimator: OneOf, size: Size) -> list[dict[str, Any]]:
 
 
 def _nearest(alone: OneOf, given: SpaceDict) -> dict[str, Any]:
-    """A candidate of a space without conditions, with a model's own values where it has them."""
+    """Return a candidate of an unconditional space, with a model's own values if possible."""
     space = {key: values for key, values in given.items() if not isinstance(values, Outcome)}
     return filled(space, own_candidate(alone, space) | {WHICH: alone.named[0][0]})
 
 
 def _prefixed(name: str, space: Mapping[str, Any]) -> SpaceDict:
-    """A space of a model by itself as the space of one of several."""
+    """Convert a model's space into its space as one of several models."""
     return {f"{name}__{key}": _under(name, values) for key, values in space.items()}
 
 
 def _under(name: str, values: Any) -> Any:
-    """Values, whose conditions are on parameters of the same model."""
+    """Prefix the conditions of values, which refer to parameters of the same model."""
     if not isinstance(values, When):
         return values
     return replace(values, values=_under(name, values.values), parent=f"{name}__{values.parent}")

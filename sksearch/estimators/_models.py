@@ -1,4 +1,4 @@
-"""Which models to take where none are given."""
+"""Default models for a table."""
 
 import math
 from importlib.util import find_spec
@@ -27,44 +27,44 @@ from sksearch._utils._typing import Samples, Targets
 
 from ._tables import FEW_VALUES, KINDS, TableColumns, column_at, labels, look_at
 
-MOST_FOR_KERNELS = 5_000  # rows: training takes as their square
-MOST_CATEGORIES = 20  # of a column, rare ones become one
+MOST_FOR_KERNELS = 5_000  # rows: training time grows as their square
+MOST_CATEGORIES = 20  # per column; rare ones are merged
 UNREADABLE = "", "its values cannot be read"
-N_COMPONENTS = 30  # of a column of texts
+N_COMPONENTS = 30  # per text column
 FEW_CLASSES = 20
 
 
 def default_models(
     X: Samples, y: Targets, *, task: Literal["classification", "regression"] | None = None
 ) -> list[tuple[str, Any]]:
-    """Return models that are worth a try on a table, as pairs of name and estimator.
+    """Return models that suit a table, as pairs of name and estimator.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        The table. The columns of a DataFrame, and of an array that is not of numbers, are read by
-        a `TableColumns`, the first step of each model, which names those that are left out: IDs
-        and constants, and without skrub dates and texts of many values. Categories are one-hot
-        encoded, rare values as one, and boosting takes them as they are; skrub makes parts and
-        seconds of dates, and components of texts. Missing numbers become the median where a model
-        does not take them.
+        The table. The columns of a DataFrame, and of a non-numeric array, are read by a
+        `TableColumns`, the first step of each model, which lists the omitted columns: IDs and
+        constants, and without skrub also dates and texts with many values. Categories are one-hot
+        encoded, with rare values merged; boosting uses them natively. skrub splits dates into
+        parts and seconds, and turns texts into components. Missing numbers become the median if a
+        model does not support them.
     y : array-like of shape (n_samples,)
         Target.
     task : {"classification", "regression"} or None, default=None
-        Kind of y. None: classes if it has no numbers, or so few different whole ones that they
-        are no more than 20 or the square root of the count of rows.
+        Kind of y. None: classification if y is not numeric, or has only whole numbers with at most
+        20 different values, or at most the square root of the number of rows.
 
     Returns
     -------
     models : list of tuple (str, estimator)
-        The quickest first, all untuned: a linear model, a forest, gradient boosting (LightGBM
-        where it is installed), a net, and up to 5,000 rows a support vector machine. It can be
-        printed, edited, and passed to `SearchCV`.
+        The fastest first, all untuned: a linear model, a forest, gradient boosting (LightGBM if
+        installed), a net, and up to 5,000 rows a support vector machine. You can print it, edit
+        it, and pass it to `SearchCV`.
 
     Raises
     ------
     ValueError
-        If X and y are no table with one target, or `task` is none.
+        If X and y are not a table with one target, or `task` is unknown.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def _regressors() -> dict[str, Any]:
 
 
 def _boosting(name: str) -> Any:
-    """LightGBM's booster, None where it is not installed."""
+    """Return a LightGBM booster, None if LightGBM is not installed."""
     if find_spec("lightgbm") is None:
         return None
     import lightgbm
@@ -137,9 +137,9 @@ def _boosting(name: str) -> Any:
 
 
 def _prepared(name: str, model: Any, table: TableColumns | None, many: set[str]) -> Any:
-    """A pipeline that makes what a model takes of a table, or the model itself.
+    """Return a pipeline that prepares a table for a model, or the model itself.
 
-    `many` names the categories of many values, which are read as texts where that is possible.
+    `many` lists the categories with many values, which are read as texts if possible.
     """
     scaled = name in ("linear", "net", "kernel")
     fill: dict = {"strategy": "median"} | ({"keep_empty_features": True} if table else {})
@@ -178,16 +178,16 @@ def _prepared(name: str, model: Any, table: TableColumns | None, many: set[str])
 
 
 def _by_skrub(name: str, *rest: Any, **params: Any) -> Any:
-    """A pipeline that begins with an encoder of skrub for each column."""
+    """Return a pipeline that begins with a skrub encoder for each column."""
     import skrub
 
     return make_pipeline(skrub.ApplyToCols(getattr(skrub, name)(**params)), *rest)
 
 
 def _table_of(X: Samples) -> tuple[TableColumns | None, set[str]]:
-    """What the columns of a table are, and which categories have many values.
+    """Return the kinds of a table's columns, and the categories with many values.
 
-    None for an array of numbers and a sparse matrix.
+    None for a numeric array and a sparse matrix.
     """
     if not hasattr(X, "columns") and getattr(X, "dtype", np.dtype(float)).kind in "biuf":
         return None, set()

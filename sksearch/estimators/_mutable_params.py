@@ -1,8 +1,8 @@
-"""Params that a training obeys when they change on its way, as the family says.
+"""Parameters that may change while training continues.
 
-What is made once, at the first training, cannot change: layers of a net, bins of a boosting. Nor
-can what is applied to all steps at prediction, such as ``learning_rate`` of GradientBoosting,
-which would change the trees of the past.
+Objects created once, at the first training, cannot change, such as the layers of a net or the bins
+of boosting. Parameters applied to all steps at prediction cannot change either: ``learning_rate``
+of GradientBoosting would also change the earlier trees.
 """
 
 from collections.abc import Iterable
@@ -16,17 +16,17 @@ from sksearch.history import Params
 
 
 def mutable_params(estimator: Any, names: Iterable[str]) -> tuple[str, ...]:
-    """Return which params may change while the last step is trained step by step.
+    """Return the parameters that may change while the last step is trained step by step.
 
-    Of an estimator of another library whose family does not say it all own params may: it has to
-    read them at each call of ``partial_fit``, or of ``fit`` with ``warm_start``.
+    For a third-party estimator whose family does not declare them, all its own parameters may
+    change: it has to read them at each call of ``partial_fit``, or of ``fit`` with ``warm_start``.
 
     Parameters
     ----------
     estimator : estimator object
         A pipeline, or another estimator.
     names : iterable of str
-        Names of searched params, as in ``set_params``.
+        Names of searched parameters, as in ``set_params``.
 
     Returns
     -------
@@ -36,7 +36,7 @@ def mutable_params(estimator: Any, names: Iterable[str]) -> tuple[str, ...]:
     path, last = path_of_last_step(estimator), last_step(estimator)
     names = list(names)
     if is_searched(path, names):
-        return ()  # the last step is searched itself, so nobody knows what it obeys
+        return ()  # the last step itself is searched, so its parameters are unknown
     patterns = _patterns(last)
     return tuple(
         name
@@ -46,7 +46,7 @@ def mutable_params(estimator: Any, names: Iterable[str]) -> tuple[str, ...]:
 
 
 def change(estimator: Any, params: Params) -> None:
-    """Set params of a fitted estimator for the training that follows."""
+    """Set parameters of a fitted estimator for its further training."""
     set_params(estimator, params)
     last = last_step(estimator)
     family_of(last).epochs.after_change(last)

@@ -1,4 +1,4 @@
-"""Scores of estimators' own that have no optimum in some parameters: an end of the range wins."""
+"""Estimators' own scores that are best at the end of a parameter's range."""
 
 from typing import Any
 
@@ -6,10 +6,10 @@ from sksearch._utils._overrides import overridden
 
 from ._family import class_names
 
-# Minus the inertia, which falls with each cluster more, and with each column less.
+# Minus the inertia, which falls with each additional cluster and each removed column.
 CLUSTERS = {"sklearn.KMeans", "sklearn.MiniBatchKMeans", "sklearn.BisectingKMeans"}
-# The likelihood of rows that were left out has an optimum in each parameter of these. But it is
-# of the columns that a step before them makes: the fewer and the smaller, the larger it is.
+# The likelihood of held-out rows has an optimum in each of these estimators' parameters. But it
+# refers to the columns made by an earlier step: fewer or smaller columns increase it.
 DENSITIES = {
     f"sklearn.{name}"
     for name in (
@@ -21,19 +21,19 @@ SCORING = "scoring=lambda model, X, y=None: silhouette_score(X, model.predict(X)
 
 
 def without_optimum(estimator: Any, names: list[str]) -> str:
-    """Say which parameters the estimator's own score grows with, whatever the data are.
+    """Return a warning about parameters with which the estimator's own score always grows.
 
     Parameters
     ----------
     estimator : estimator
-        The last step of a pipeline is what scores.
+        A pipeline scores with its last step.
     names : list of str
-        Of parameters that are searched.
+        Searched parameters.
 
     Returns
     -------
     str
-        A sentence with their names and a cure, "" if there are none.
+        A sentence with their names and a remedy, "" if there are no such parameters.
     """
     prefix, model = "", estimator
     while "sklearn.Pipeline" in class_names(model) and not overridden(model, ("score",)):

@@ -1,4 +1,4 @@
-"""What every space is made of: distributions that print themselves, and the size of a table."""
+"""Building blocks of spaces: distributions with a readable repr, and the size of a table."""
 
 import math
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ from scipy import stats
 
 from ..space import LogRandInt, Outcome
 
-# A space is an ordinary dict; the most important names are first, since a long one is cut.
+# A space is an ordinary dict, the most important names first, since a long one is cut.
 SpaceDict = dict[str, Any]
 
 _Continuous: Any = type(stats.uniform())
@@ -16,7 +16,7 @@ _Discrete: Any = type(stats.randint(0, 2))
 
 
 class _Readable:
-    """A frozen distribution of SciPy whose repr is what makes it."""
+    """A frozen SciPy distribution whose repr is the call that creates it."""
 
     dist: Any
     args: tuple
@@ -34,12 +34,12 @@ class _ReadableDiscrete(_Readable, _Discrete):
 
 
 def uniform(loc: float, scale: float) -> Any:
-    """Numbers from ``loc`` to ``loc + scale``, as scipy.stats.uniform."""
+    """Uniform numbers from ``loc`` to ``loc + scale``, as scipy.stats.uniform."""
     return _ReadableContinuous(stats.uniform, loc, scale)
 
 
 def loguniform(low: float, high: float) -> Any:
-    """Numbers by their order of magnitude, as scipy.stats.loguniform."""
+    """Log-uniform numbers, as scipy.stats.loguniform."""
     return _ReadableContinuous(stats.loguniform, _short(low), _short(high))
 
 
@@ -49,7 +49,7 @@ def randint(low: int, high: int) -> Any:
 
 
 def log_ints(low: int, high: int) -> LogRandInt:
-    """Integers from ``low`` to at least ``low + 1``, both included, by order of magnitude."""
+    """Log-uniform integers from ``low`` to at least ``low + 1``, both included."""
     return LogRandInt(low, max(high, low + 1) + 1)
 
 
@@ -60,7 +60,7 @@ def _short(x: float) -> float:
 
 @dataclass(frozen=True)
 class Size:
-    """The table that an estimator is fitted on, as far as it is known.
+    """Size of the table that an estimator is fitted on, as far as known.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class Size:
     n_features : int or None
         Number of columns.
     nested : bool
-        Whether another estimator trains this one, so that its curve cannot be followed.
+        True if another estimator trains this one, so that its curve cannot be followed.
 
     Examples
     --------
@@ -84,19 +84,19 @@ class Size:
 
     @property
     def rows(self) -> int:
-        """Number of rows; a thousand if it is not known."""
+        """Number of rows; 1,000 if unknown."""
         return self.n_samples or 1000
 
     def leaf(self, most: int) -> int:
-        """Largest sensible count of rows in a leaf: a fortieth of all, at most `most`."""
+        """Largest sensible number of rows in a leaf: a fortieth of all, at most `most`."""
         return max(5, min(most, self.rows // 40))
 
     def root(self, most: int) -> int:
-        """The square root of the count of rows, at most `most`: for neighbours and clusters."""
+        """Square root of the number of rows, at most `most`: for neighbours and clusters."""
         return max(2, min(most, math.isqrt(self.rows)))
 
     def gamma(self) -> Any:
-        """Return widths of a kernel, for columns of variance 1.
+        """Return kernel widths for columns of variance 1.
 
         Returns
         -------
@@ -107,63 +107,63 @@ class Size:
         return loguniform(0.01 * unit, 10 * unit)
 
     def components(self, most: int = 300) -> Any:
-        """Return counts of components.
+        """Return numbers of components.
 
         Parameters
         ----------
         most : int, default=300
-            Largest count.
+            Largest number.
 
         Returns
         -------
         counts : LogRandInt or None
-            Fewer than columns; None if those are not known, or too few.
+            Fewer than columns; None if their number is unknown or too small.
         """
         if self.n_features is None or self.n_features < 3:
             return None
         return log_ints(1, min(self.n_features - 1, most, max(2, self.rows // 4)))
 
     def share_of_columns(self) -> Any:
-        """Return shares of the columns that a split looks at.
+        """Return shares of the columns considered at a split.
 
         Returns
         -------
         shares : distribution
-            From half the square root of their count to all.
+            From half the square root of the number of columns to all.
         """
         p = self.n_features or 20
         return loguniform(min(0.3, max(0.02, 0.5 / math.sqrt(p))), 1.0)
 
     def count(self, high: int, own: Any = None) -> Any:
-        """Number of iterations of a booster: found while it is trained, if its curve can be.
+        """Return the number of boosting iterations: found during training if possible.
 
         Parameters
         ----------
         high : int
-            Largest count.
+            Largest number.
         own : int or None, default=None
-            The estimator's own count, which may be larger.
+            The estimator's own number, which may be larger.
 
         Returns
         -------
         count : Outcome or LogRandInt
-            The count that is searched.
+            The searched number.
         """
         if self.nested:
             return log_ints(20, high // 3)
         return Outcome(max(high, own if isinstance(own, int) else 0))
 
     def within(self, n_features: int | None) -> "Size":
-        """The same rows with other columns."""
+        """Return the same rows with other columns."""
         return replace(self, n_features=n_features)
 
 
 def known(space: SpaceDict) -> SpaceDict:
-    """Leave out what is None: parameters whose range is not known."""
+    """Drop None: parameters whose range is unknown."""
     return {name: values for name, values in space.items() if values is not None}
 
 
 def most_components(model: Any) -> float:
-    """The most components of a fitted projection: of features, or of classes but one."""
+    """Return the most components of a fitted projection: features, or classes minus one."""
     n_classes = len(getattr(model, "classes_", ())) or math.inf
     return min(getattr(model, "n_features_in_", math.inf), n_classes - 1)

@@ -1,4 +1,4 @@
-"""Training of the last step of a pipeline whose transformers are fitted once."""
+"""Training of a pipeline's last step, with transformers fitted only once."""
 
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
@@ -12,33 +12,33 @@ from sksearch._utils._compat import consumed_params, num_samples
 from sksearch._utils._overrides import TRAINING, overridden
 from sksearch.base import State
 
-ROUNDING = 1e-4  # relative; in single precision PCA's two ways differ by up to 1e-5
+ROUNDING = 1e-4  # relative; in single precision, the two ways of PCA differ by up to 1e-5
 
 
 def trains_its_steps(estimator: Any) -> bool:
-    """Whether ``fit`` is that of a pipeline, so that its steps may be trained one by one.
+    """Return whether ``fit`` is a pipeline's own, so that its steps may be trained one by one.
 
-    A pipeline whose class trains in another way is an estimator like any other.
+    A pipeline whose class overrides training is treated like any other estimator.
     """
     return isinstance(estimator, Pipeline) and not overridden(estimator, TRAINING)
 
 
 def pipelines(estimator: Any) -> Iterator[Any]:
-    """Yield a pipeline and those nested in it, down to the one that has the last step."""
+    """Yield a pipeline and its nested pipelines, down to the one that contains the last step."""
     while trains_its_steps(estimator):
         yield estimator
         estimator = estimator.steps[-1][1]
 
 
 def last_step(estimator: Any) -> Any:
-    """Return the last step of a pipeline, also of a nested one, or the estimator itself."""
+    """Return the last step of a pipeline, even if nested, or the estimator itself."""
     while trains_its_steps(estimator):
         estimator = estimator.steps[-1][1]
     return estimator
 
 
 def path_of_last_step(estimator: Any) -> str:
-    """Return the name of the last step as in ``set_params``, "" outside of a pipeline."""
+    """Return the name of the last step as in ``set_params``, "" outside a pipeline."""
     names = []
     while trains_its_steps(estimator):
         name, estimator = estimator.steps[-1]
@@ -47,19 +47,19 @@ def path_of_last_step(estimator: Any) -> str:
 
 
 def own_names(estimator: Any, names: Iterable[str]) -> dict[str, str]:
-    """Return which of these names are params of the last step, by its own names for them."""
+    """Map the names of the last step's parameters to the step's own names for them."""
     path = path_of_last_step(estimator)
     prefix = f"{path}__" if path else ""
     return {name.removeprefix(prefix): name for name in names if name.startswith(prefix)}
 
 
 def is_searched(path: str, names: Collection[str]) -> bool:
-    """Return whether a step, or one that it is part of, is itself among the searched params."""
+    """Return True if a step, or one that contains it, is itself searched."""
     return any(path == name or path.startswith(f"{name}__") for name in names)
 
 
 def replace_last_step(estimator: Any, last: Any) -> Any:
-    """Put `last` in the place of ``last_step(estimator)`` and return the whole estimator."""
+    """Replace ``last_step(estimator)`` by `last`, and return the whole estimator."""
     if not trains_its_steps(estimator):
         return last
     name, step = estimator.steps[-1]
@@ -68,7 +68,7 @@ def replace_last_step(estimator: Any, last: Any) -> Any:
 
 
 def resamples(estimator: Any) -> bool:
-    """Whether a step of a pipeline, also of a nested one, changes rows and target alike."""
+    """Return True if a step, even of a nested pipeline, changes both rows and target."""
     while trains_its_steps(estimator):
         if any(map(_is_sampler, estimator.steps[:-1])):
             return True
@@ -77,7 +77,7 @@ def resamples(estimator: Any) -> bool:
 
 
 def check_resampled(estimator: Any, fit_params: dict[str, Any], n_samples: int) -> None:
-    """Raise ValueError for ``fit`` parameters with an entry for each row that is resampled."""
+    """Raise ValueError for ``fit`` arguments with an entry per row if rows are resampled."""
     resampled = False
     while trains_its_steps(estimator):
         resampled = resampled or any(map(_is_sampler, estimator.steps[:-1]))
@@ -93,7 +93,7 @@ def check_resampled(estimator: Any, fit_params: dict[str, Any], n_samples: int) 
 
 
 def params_of_last_step(estimator: Any, fit_params: dict[str, Any]) -> dict[str, Any]:
-    """Return those arguments of ``fit`` of a pipeline that are for its last step."""
+    """Return the arguments of a pipeline's ``fit`` that are for its last step."""
     while trains_its_steps(estimator):
         _, fit_params = consumed_params(estimator, fit_params)
         estimator = estimator.steps[-1][1]
@@ -103,9 +103,9 @@ def params_of_last_step(estimator: Any, fit_params: dict[str, Any]) -> dict[str,
 def enter(
     state: State, X: Any, y: Any, fit_params: dict[str, Any]
 ) -> tuple[Any, Any, dict[str, Any]]:
-    """Transform the rows for the last step of a pipeline; the first time, fit its transformers.
+    """Transform the rows for a pipeline's last step; the first call fits the transformers.
 
-    Steps that resample rows (those of imbalanced-learn) do so the first time only.
+    Steps that resample rows (imbalanced-learn samplers) act in the first call only.
 
     Parameters
     ----------
@@ -114,14 +114,14 @@ def enter(
     X, y : array-like
         The training rows.
     fit_params : dict
-        Further arguments of ``fit`` of the whole pipeline.
+        Other arguments of ``fit`` of the whole pipeline.
 
     Returns
     -------
     X, y : array-like
-        The rows that the last step is trained on, the same at each call.
+        The rows on which the last step is trained, the same at each call.
     fit_params : dict
-        The arguments that are for the last step.
+        The arguments for the last step.
     """
     if not trains_its_steps(state.estimator):
         return X, y, fit_params
@@ -135,7 +135,7 @@ def enter(
 
 
 def _enter_first(state, X, y, fit_params):
-    """Fit all steps but the last, and keep the rows where they cannot be computed again."""
+    """Fit all steps but the last; keep the rows if they cannot be computed again."""
     Xt, yt, faithful, estimator = X, y, True, state.estimator
     while trains_its_steps(estimator):
         # A slice shares the steps, and with memory= holds the fitted copies after a fit.
@@ -153,14 +153,14 @@ def _enter_first(state, X, y, fit_params):
     elif not faithful:
         again = _transform(state.estimator, X)
         if not _alike(Xt, again):
-            state.rows = Xt  # such as TargetEncoder's, which are cross-fitted
+            state.rows = Xt  # such as those of TargetEncoder, which cross-fits
         else:
-            Xt = again  # what later rungs will see, to the last bit
+            Xt = again  # bit-identical to the input of later rungs
     return Xt, yt, fit_params
 
 
 class _Catcher(BaseEstimator):
-    """A last step that only keeps what it is given."""
+    """A last step that only stores its input."""
 
     def fit(self, X, y=None):
         self.X_, self.y_ = X, y
@@ -168,7 +168,7 @@ class _Catcher(BaseEstimator):
 
 
 def _resample(head, name, X, y, fit_params):
-    """Fit a pipeline of transformers and samplers, whose ``fit`` passes y from step to step."""
+    """Fit a pipeline of transformers and samplers, which pass y from step to step."""
     catcher = _Catcher()
     head.steps.append((name, catcher))
     head.fit(X, y, **fit_params)
@@ -181,14 +181,14 @@ def _is_sampler(step: tuple[str, Any]) -> bool:
 
 
 def _has_rows(value: Any, n_samples: int) -> bool:
-    """Whether a parameter of ``fit`` has one entry for each row."""
+    """Return True if an argument of ``fit`` has one entry per row."""
     return (hasattr(value, "__len__") or hasattr(value, "shape")) and (
         not isinstance(value, str | dict) and num_samples(value) == n_samples
     )
 
 
 def _transforms_as_fitted(step: tuple[str, Any]) -> bool:
-    """Whether ``fit_transform`` is by definition the same as ``fit().transform()``."""
+    """Return True if ``fit_transform`` equals ``fit().transform()`` by definition."""
     own = getattr(type(step[1]), "fit_transform", TransformerMixin.fit_transform)
     return step[1] in (None, "passthrough") or own is TransformerMixin.fit_transform
 
@@ -204,7 +204,7 @@ def _transform(estimator: Any, X: Any) -> Any:
 
 
 def _alike(a: Any, b: Any) -> bool:
-    """Whether two matrices or tables are equal but for rounding; False where it is not known."""
+    """Return whether two matrices or tables are equal up to rounding; False if unknown."""
     if sparse.issparse(a) and sparse.issparse(b):
         return a.shape == b.shape and abs(a - b).max() <= ROUNDING * abs(a).max()
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):

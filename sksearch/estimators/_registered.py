@@ -1,41 +1,41 @@
-"""register_space: what is searched of a class that is somebody else's."""
+"""register_space: search space of a third-party class."""
 
 from collections.abc import Callable
 from typing import Any
 
 from ._parts import Size, SpaceDict
 
-#: Spaces by class. They are asked before those of families.
+#: Spaces by class. They take precedence over those of families.
 _SPACES: dict[type, SpaceDict | Callable[..., SpaceDict]] = {}
 
 
 def register_space(estimator_class: type, space: SpaceDict | Callable[..., SpaceDict]) -> None:
-    """Make a space the default one of a class that you do not own.
+    """Register the default space of a class that you cannot change.
 
     Parameters
     ----------
     estimator_class : type
-        The class of an estimator, for which the space is known in this process. Classes that
-        derive from it have the space, too, unless they have one of their own.
+        The class of an estimator. The space is registered in this process, and applies to derived
+        classes unless they have one of their own.
     space : dict or callable
-        Names and choices or distributions, the most important first. A callable is called as
-        ``space(estimator, n_samples, n_features)`` and returns such a dict; both counts may be
+        Maps names to choices or distributions, the most important first. A callable is called as
+        ``space(estimator, n_samples, n_features)`` and returns such a dict; both numbers may be
         None.
 
     Raises
     ------
     TypeError
-        If `estimator_class` is no class with ``fit``, or `space` no dict and no callable.
+        If `estimator_class` is not a class with ``fit``, or `space` neither a dict nor callable.
 
     See Also
     --------
-    default_space : Returns it.
-    sksearch.estimators.register : For more than a space, such as how training goes on.
+    default_space : Returns the space.
+    sksearch.estimators.register : For more than a space, such as continued training.
 
     Notes
     -----
-    It takes the place of a space that there is. A class of your own says its space by a method
-    ``__sksearch_space__``, see `default_space`, and needs no call.
+    The new space replaces an existing one. Your own class needs no call: it declares its space in
+    a method ``__sksearch_space__``, see `default_space`.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def register_space(estimator_class: type, space: SpaceDict | Callable[..., Space
 
 
 def registered(cls: type, estimator: Any, size: Size) -> Any:
-    """Return what was registered for a class, None if nothing was."""
+    """Return the space registered for a class, otherwise None."""
     space = _SPACES.get(cls)
     if callable(space):
         return space(estimator, n_samples=size.n_samples, n_features=size.n_features)

@@ -1,4 +1,4 @@
-"""Boosting of scikit-learn: HistGradientBoosting, GradientBoosting, AdaBoost."""
+"""scikit-learn's boosting: HistGradientBoosting, GradientBoosting, AdaBoost."""
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -11,14 +11,14 @@ from ._growth import Growth
 from ._parts import Size, SpaceDict, log_ints, loguniform, randint, uniform
 from ._trees import OF_A_TREE
 
-N_ROWS_AUTO_EARLY_STOPPING = 10_000  # with more, HistGradientBoosting's "auto" stops early
+N_ROWS_AUTO_EARLY_STOPPING = 10_000  # with more rows, HistGradientBoosting's "auto" stops early
 
 
 class WarmGrowth(Growth):
-    """Goes on with ``warm_start``, and predicts with a part of its list of trees.
+    """Continue with ``warm_start``, and predict with a part of the list of trees.
 
-    Each start bins the rows again, and all trees so far predict them. So it goes from the first
-    look as far as training cannot end before: a look in between would change nothing.
+    Each start bins the rows again, and all existing trees predict them. So training runs from the
+    first look to the earliest possible end: a look in between would change nothing.
     """
 
     leaves_out: ClassVar[bool] = True
@@ -36,19 +36,19 @@ class WarmGrowth(Growth):
 
 
 class HistGrowth(WarmGrowth):
-    """Of HistGradientBoosting."""
+    """Growth of HistGradientBoosting."""
 
     endless: ClassVar[dict[str, Any]] = {"early_stopping": False}
 
 
 class ClassicGrowth(WarmGrowth):
-    """Of GradientBoosting."""
+    """Growth of GradientBoosting."""
 
     endless: ClassVar[dict[str, Any]] = {"n_iter_no_change": None}
 
 
 def hist_gradient_boosting(estimator: Any, size: Size) -> SpaceDict:
-    """Search rate, count, leaves, columns and penalty."""
+    """Search rate, number of trees, leaves, columns and penalty."""
     space = {
         "learning_rate": loguniform(0.02, 0.3),
         "max_iter": size.count(1000, estimator.max_iter),
@@ -58,13 +58,13 @@ def hist_gradient_boosting(estimator: Any, size: Size) -> SpaceDict:
         "max_features": uniform(0.3, 0.7),
         "early_stopping": [False],
     }
-    if estimator.early_stopping is True:  # the user's own way to find the count
+    if estimator.early_stopping is True:  # the user's own way to find the number
         del space["max_iter"], space["early_stopping"]
     return space
 
 
 class HistGradientBoosting(Family):
-    """Boosting on bins."""
+    """Boosting on binned features."""
 
     classes = ("sklearn.BaseHistGradientBoosting",)
     title = "HistGradientBoosting"
@@ -75,7 +75,7 @@ class HistGradientBoosting(Family):
     portfolios = dict.fromkeys(spaces, "HistGradientBoosting")
     counts = ("max_iter",)
     growth = HistGrowth
-    mutable_params = (  # what each new tree is made with; bins are made once
+    mutable_params = (  # parameters of each new tree; bins are made once
         *("l2_regularization", "learning_rate", "max_depth", "max_features"),
         *("max_leaf_nodes", "min_samples_leaf"),
     )
@@ -85,14 +85,14 @@ class HistGradientBoosting(Family):
     def can_grow(
         self, model: Any, name: str, names: Collection[str], passed: set[str], n_rows: int
     ) -> bool:
-        """Whether it may; not if it stops by itself."""
+        """Return whether it can continue; not if it stops by itself."""
         stops = model.early_stopping
         stops = n_rows > N_ROWS_AUTO_EARLY_STOPPING if stops == "auto" else stops
         return name == "max_iter" and not stops
 
 
 def gradient_boosting(estimator: Any, size: Size) -> SpaceDict:
-    """Search rate, count, depth, rows and columns."""
+    """Search rate, number of trees, depth, rows and columns."""
     space = {
         "learning_rate": loguniform(0.02, 0.3),
         "n_estimators": size.count(500, estimator.n_estimators),
@@ -107,7 +107,7 @@ def gradient_boosting(estimator: Any, size: Size) -> SpaceDict:
 
 
 class GradientBoosting(Family):
-    """Boosting of whole trees."""
+    """Boosting on unbinned features."""
 
     classes = ("sklearn.BaseGradientBoosting",)
     title = "GradientBoosting"
@@ -118,7 +118,7 @@ class GradientBoosting(Family):
     portfolios = dict.fromkeys(spaces, "GradientBoosting")
     counts = ("n_estimators",)
     growth = ClassicGrowth
-    mutable_params = (*OF_A_TREE, "subsample")  # the rate is that of all trees, at prediction
+    mutable_params = (*OF_A_TREE, "subsample")  # the rate applies to all trees, at prediction
     smaller = ("max_depth", "n_estimators", "max_leaf_nodes", "max_features")
     larger = ("min_samples_leaf", "min_samples_split", "min_impurity_decrease", "ccp_alpha")
 
@@ -128,7 +128,7 @@ def ada_boost(estimator: Any, size: Size) -> SpaceDict:
 
 
 class AdaBoost(Family):
-    """Boosting of any estimator, by weights of rows."""
+    """Boosting of any estimator by row weights."""
 
     spaces = {"sklearn.AdaBoostClassifier": ada_boost, "sklearn.AdaBoostRegressor": ada_boost}
     smaller = ("n_estimators",)

@@ -1,10 +1,9 @@
-"""Nets of skorch as their owners wrote them, trained rung by rung.
+"""skorch nets, trained rung by rung without changes by their authors.
 
-A net that is trained in three calls of ``partial_fit`` is not the net that one call of ``fit``
-gives: each call begins its callbacks again, and with them its schedule. Here all calls of a
-candidate are one training: callbacks begin once, the history goes on, and so do the global
-generators, from which batches and dropout are drawn. Nets are told by the names of their classes,
-so that skorch is not imported.
+A net trained in three calls of ``partial_fit`` differs from one trained in one call of ``fit``:
+each call restarts its callbacks, and with them its schedule. Here all calls of a candidate form a
+single training: callbacks start once, and the history continues, as do the global generators that
+draw batches and dropout. Nets are recognised by class names, so that skorch is not imported.
 """
 
 import math
@@ -32,7 +31,7 @@ STOPPED = "_sksearch_stopped"  # attribute of a net whose own callback has ended
 
 
 class DivergedError(ArithmeticError):
-    """The weights of a net are no numbers any more."""
+    """Raised if the weights of a net are not finite."""
 
 
 def _is_skorchs(cls):
@@ -43,9 +42,9 @@ def _is_skorchs(cls):
 
 
 def check_labels(net: Any, labels: Any) -> None:
-    """Raise ValueError for labels that a classifier of skorch cannot be trained on.
+    """Raise ValueError for labels that a skorch classifier cannot be trained on.
 
-    Classes that read their target in a way of their own are left alone.
+    Classes that customise reading of the target are not checked.
     """
     own = ("fit", "partial_fit", "check_data", "get_dataset", "get_loss", "train_step_single")
     kinds = {cls.__name__ for cls in type(net).__mro__ if _is_skorchs(cls)}
@@ -68,8 +67,8 @@ def check_labels(net: Any, labels: Any) -> None:
 def check_net(net: Any) -> None:
     """Raise ValueError for a net with a callback that candidates cannot have.
 
-    Warns of a default by which a net keeps a part of its rows for validation, and of callbacks
-    that change a net at the end of its training, which is that of the refit.
+    Warn of the default that holds out a part of the rows for validation, and of callbacks that
+    change a net at the end of its training, which happens in the refit.
     """
     refuse_callbacks(net)
     split: Any = getattr(net, "train_split", None)
@@ -100,7 +99,7 @@ def check_net(net: Any) -> None:
 
 
 def refuse_callbacks(net: Any) -> None:
-    """Raise ValueError for callbacks that cannot go on from rung to rung."""
+    """Raise ValueError for callbacks that cannot continue from rung to rung."""
     for kind, _ in _callbacks_of(net):
         if _is_a(kind, REFUSED):
             raise ValueError(
@@ -111,16 +110,16 @@ def refuse_callbacks(net: Any) -> None:
 
 
 def check_rates(net: Any, names: Collection[str], n_rows: int, n_epochs: int) -> None:
-    """Raise ValueError for a one-cycle schedule that is shorter than the longest training.
+    """Raise ValueError for a one-cycle schedule shorter than the longest fit.
 
     Parameters
     ----------
     net : estimator object
         The net.
     names : collection of str
-        Its own names of what is searched.
+        Searched parameters, by the net's own names.
     n_rows, n_epochs : int
-        Of the longest training.
+        Size of the longest fit.
     """
     for kind, callback in _callbacks_of(net):
         policy = getattr(callback, "policy", None)
@@ -142,7 +141,7 @@ def check_rates(net: Any, names: Collection[str], n_rows: int, n_epochs: int) ->
 
 
 def _callbacks_of(net: Any) -> Iterator[tuple[type, Any]]:
-    """Class and object of each callback that a net lists, and that is not switched off."""
+    """Class and object of each listed callback that is not switched off."""
     listed = getattr(net, "callbacks", None)
     for entry in listed if isinstance(listed, list | tuple) else ():
         name, callback = entry if isinstance(entry, tuple) else (None, entry)
@@ -152,7 +151,7 @@ def _callbacks_of(net: Any) -> Iterator[tuple[type, Any]]:
 
 
 def _is_a(kind: type, *names: str) -> bool:
-    """Whether a class is one of skorch's of these names, or derived from it."""
+    """Return whether a class is a skorch class of one of these names, or derived from it."""
     return any(_is_skorchs(cls) and cls.__name__ in names for cls in kind.__mro__)
 
 
@@ -162,12 +161,12 @@ def _is_a(kind: type, *names: str) -> bool:
 def train_net(
     state: State, net: Any, X: Any, y: Any, n_epochs: int, kwargs: dict[str, Any], ends: bool
 ) -> None:
-    """Train a net for some more epochs, as one call of its ``fit`` would go on.
+    """Train a net for some more epochs, as if one call of ``fit`` continued.
 
     Parameters
     ----------
     state : State
-        Its ``n_steps`` are the epochs so far, and its ``generators`` what they have left.
+        ``n_steps`` is the number of epochs so far, ``generators`` the state left by them.
     net : estimator object
         The net.
     X, y : array-like
@@ -175,9 +174,9 @@ def train_net(
     n_epochs : int
         Number of epochs.
     kwargs : dict
-        Further arguments of ``partial_fit``.
+        Other arguments of ``partial_fit``.
     ends : bool
-        Whether training ends with this call.
+        True if training ends with this call.
 
     Raises
     ------
@@ -191,8 +190,8 @@ def train_net(
     if not begins:
         wake(net)
     if isinstance(y, np.ndarray) and y.dtype.kind in "iub":
-        y = y.astype(np.int64, copy=False)  # the only integers that PyTorch takes as labels
-    # In other threads the generators are shared, and never ours.
+        y = y.astype(np.int64, copy=False)  # the only integers that PyTorch accepts as labels
+    # Threads share the global generators, so these are never ours alone.
     alone = threading.current_thread() is threading.main_thread()
     before = net.get_params(deep=False)["max_epochs"]
     net.set_params(max_epochs=n_epochs)
@@ -205,7 +204,7 @@ def train_net(
 
 @contextmanager
 def _one_training(state: State, net: Any, begins: bool, ends: bool, alone: bool) -> Iterator[None]:
-    """A context in which ``partial_fit`` goes on as if it had not been interrupted."""
+    """Context in which ``partial_fit`` continues an uninterrupted training."""
     split = net.get_split_datasets
     notify = net.notify
     at_split, now = state.generators or (None, None)
@@ -235,7 +234,7 @@ def _one_training(state: State, net: Any, begins: bool, ends: bool, alone: bool)
         try:
             with _without_files(net) if writes else nullcontext():
                 notify(method, **arguments)
-        except KeyboardInterrupt:  # by which EarlyStopping ends a training
+        except KeyboardInterrupt:  # EarlyStopping ends a training by it
             vars(net)[STOPPED] = True
             raise
 
@@ -252,7 +251,7 @@ def _one_training(state: State, net: Any, begins: bool, ends: bool, alone: bool)
 
 @contextmanager
 def _without_files(net: Any) -> Iterator[None]:
-    """A context in which callbacks that act on files hear of nothing."""
+    """Context in which callbacks that act on files are not called."""
     all_of_them = net.callbacks_
     net.callbacks_ = [each for each in all_of_them if not _is_a(type(each[1]), *OF_FILES)]
     try:
@@ -262,7 +261,7 @@ def _without_files(net: Any) -> Iterator[None]:
 
 
 def check_finite(net: Any) -> None:
-    """Raise DivergedError if a net has weights that are no numbers."""
+    """Raise DivergedError if a net has non-finite weights."""
     torch = sys.modules["torch"]
     for module in _parts(net, "_modules"):
         if not all(torch.isfinite(p).all() for p in module.parameters()):
@@ -276,10 +275,10 @@ def check_finite(net: Any) -> None:
 
 
 def before_store(net: Any) -> None:
-    """Make a net ready to lie between two rungs.
+    """Prepare a net for storage between two rungs.
 
-    It leaves the GPU. Its schedules let go of the optimizer, of which a pickle by skorch would
-    have a second one, and they would set the rate of that one.
+    The net leaves the GPU. Its schedules release the optimizer, because a skorch pickle would
+    contain it twice, and they would set the rate of the copy.
     """
     _move(net, "cpu")
     for schedule in _schedules(net):
@@ -287,15 +286,15 @@ def before_store(net: Any) -> None:
 
 
 def wake(net: Any) -> None:
-    """Undo what `before_store` has done to a net."""
+    """Undo `before_store`."""
     _move(net, vars(net).pop("_device_before", net.device))
     for schedule in _schedules(net):
         schedule.optimizer = net.optimizer_
-        # Of an optimizer that was read from a file it would warn that it has made no step.
+        # An optimizer read from a file would warn that it has made no step.
         schedule._step_count = max(2, getattr(schedule, "_step_count", 2))
     for optimizer in _parts(net, "_optimizers"):
         if "LBFGS" in {cls.__name__ for cls in type(optimizer).__mro__}:
-            # What PyTorch forgets when it pickles one.
+            # PyTorch does not pickle this.
             optimizer._params = optimizer.param_groups[0]["params"]
             optimizer._numel_cache = None
 
@@ -310,18 +309,18 @@ def _move(net, device):
     for part in (*_parts(net, "_modules"), *_parts(net, "_criteria")):
         part.to(device)
     for optimizer in _parts(net, "_optimizers"):
-        optimizer.load_state_dict(optimizer.state_dict())  # moves to where the weights are
+        optimizer.load_state_dict(optimizer.state_dict())  # moves it to the device of the weights
     free_gpu_caches()
 
 
 def _parts(net, kind):
-    """The modules, criteria or optimizers that a net has made."""
+    """The modules, criteria or optimizers that a net has created."""
     parts = (getattr(net, f"{name.rstrip('_')}_", None) for name in getattr(net, kind))
     return [part for part in parts if part is not None and hasattr(part, "state_dict")]
 
 
 def _schedules(net):
-    """The schedules of PyTorch that callbacks of a net hold, and those that these hold."""
+    """PyTorch schedules in a net's callbacks, including nested schedules."""
     found = [
         value
         for _, callback in getattr(net, "callbacks_", ())
@@ -347,7 +346,7 @@ def _is_schedule(value):
 
 
 def skorch_net(estimator: Any, size: Size) -> SpaceDict:
-    """A rate for the optimizer, and rows of a batch; the module's own names are the user's."""
+    """Search the optimizer's rate and the batch size; module parameters are left to the user."""
     sgd = getattr(estimator.optimizer, "__name__", "SGD") == "SGD"
     batches = [32, 64, 128, 256]
     return {
@@ -357,12 +356,12 @@ def skorch_net(estimator: Any, size: Size) -> SpaceDict:
 
 
 class SkorchEpochs(EpochTraining):
-    """Epochs of a net that are one training."""
+    """Epochs of a net as a single training."""
 
     replaced = ()  # it calls the methods of the net
 
     def check(self, model: Any, resource: str, outer: Any = None) -> None:
-        """Raise ValueError for a callback that candidates cannot have, or inside of another."""
+        """Raise ValueError for an unsupported callback, or a net inside a meta-estimator."""
         if outer is not None:
             raise ValueError(
                 f"resource={resource!r} trains a net of skorch epoch by epoch where it is the "
@@ -372,41 +371,41 @@ class SkorchEpochs(EpochTraining):
         check_net(model)
 
     def check_rates(self, model: Any, names: Collection[str], n_rows: int, n_epochs: int) -> None:
-        """Raise ValueError for a one-cycle schedule that is shorter than the longest training."""
+        """Raise ValueError for a one-cycle schedule shorter than the longest fit."""
         check_rates(model, names, n_rows, n_epochs)
 
     def train(
         self, state: State, model: Any, X: Any, y: Any, n: int, params: dict[str, Any], ends: bool
     ) -> None:
-        """Go on as if the training had not been interrupted."""
+        """Continue as if the training had not been interrupted."""
         train_net(state, model, X, y, n, params, ends)
 
     def has_ended(self, model: Any) -> bool:
-        """Return whether a callback of its own has ended its training."""
+        """Return True if a callback of the net has ended its training."""
         return bool(vars(model).get(STOPPED))
 
     def check_finite(self, model: Any) -> None:
-        """Raise DivergedError if it has weights that are not finite."""
+        """Raise DivergedError if the net has non-finite weights."""
         check_finite(model)
 
     def before_store(self, model: Any) -> None:
-        """Leave the GPU, and have schedules let go of the optimizer."""
+        """Leave the GPU, and release the optimizer from schedules."""
         before_store(model)
 
     def is_pickled_by_attributes(self, model: Any) -> bool:
-        """Whether skorch pickles the module by itself, where no class of a notebook can be."""
+        """Return True if skorch pickles the module itself, which fails for notebook classes."""
         return type(model).__getstate__.__module__.startswith("skorch.")
 
 
 class Skorch(Family):
-    """Nets of skorch."""
+    """skorch nets."""
 
     spaces = {"skorch.NeuralNet": skorch_net}
     lists_params = False
-    mutable_params = ("lr", "batch_size", "optimizer__*")  # all else begins its training again
+    mutable_params = ("lr", "batch_size", "optimizer__*")  # other parameters restart training
     epochs = SkorchEpochs()
     smaller, larger = ("n_layers", "n_units"), ("weight_decay", "dropout")
 
     def check_labels(self, model: Any, labels: Any) -> None:
-        """Raise ValueError for labels that are no numbers of classes."""
+        """Raise ValueError for labels that are not class numbers."""
         check_labels(model, labels)

@@ -1,4 +1,4 @@
-"""The columns of a table: what each of them is, and the step of a pipeline that reads them."""
+"""Columns of a table: the kind of each, and the pipeline step that reads them."""
 
 import datetime
 import decimal
@@ -17,10 +17,10 @@ from sklearn.utils.validation import check_is_fitted
 from sksearch._utils._advice import ID, MANY_ROWS, glance, is_id, is_missing
 from sksearch._utils._typing import Samples
 
-FEW_VALUES = 40  # of texts, which a model may have a column for
-MOST_VALUES = 255  # that scikit-learn's boosting takes as categories
-ROWS_A_VALUE = 10  # from which on many values are categories, and not texts
-LARGEST = float(np.finfo(np.float32).max)  # scikit-learn's trees take no larger number
+FEW_VALUES = 40  # of texts, up to which a model may use a column per value
+MOST_VALUES = 255  # categories that scikit-learn's boosting supports
+ROWS_A_VALUE = 10  # rows per value, from which on many values are categories, not texts
+LARGEST = float(np.finfo(np.float32).max)  # scikit-learn's trees accept no larger number
 GAPS = {
     "",
     "?",
@@ -47,23 +47,24 @@ KINDS = ("numbers", "categories", "dates", "texts")
 class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore
     """Read the columns of a table as plain numbers, categories, dates and texts.
 
-    `sksearch.space.default_models` makes it of the data. It takes a DataFrame of pandas or polars,
-    a table of PyArrow or an array, and of each column any dtype, whichever it had in training.
+    `sksearch.space.default_models` creates it from the data. It accepts a pandas or polars
+    DataFrame, a PyArrow table or an array, and any dtype of a column, even one not seen in
+    training.
 
     Parameters
     ----------
     numbers : sequence, default=()
-        Names of columns, or their positions in an array and where a name is there twice. Truth
-        values are 0 and 1, spans of time are seconds; what is no finite number is NaN.
+        Names of columns, or positions in an array and for duplicate names. Booleans become 0 and
+        1, durations seconds, and non-finite numbers NaN.
     categories : sequence, default=()
         Likewise. Values are texts.
     dates : mapping or sequence, default=()
-        Likewise. Dates with a time zone are in UTC. A mapping has the format of each that is
-        written as text, "" for the others.
+        Likewise. Dates with a time zone are converted to UTC. A mapping has the format of each
+        column of text, "" for the others.
     texts : sequence, default=()
         Likewise. A missing text is empty.
     left_out : mapping or None, default=None
-        Why each other column is left out.
+        Reason for omitting each other column.
 
     Attributes
     ----------
@@ -98,7 +99,7 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         self.left_out = left_out
 
     def fit(self, X: Samples, y: object = None) -> Self:
-        """Remember the names of the columns.
+        """Store the names of the columns.
 
         Parameters
         ----------
@@ -119,7 +120,7 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         return self
 
     def transform(self, X: Samples) -> Any:
-        """Return a DataFrame of pandas, or of X's library where pandas is not installed.
+        """Return a pandas DataFrame, or one of X's library if pandas is not installed.
 
         Parameters
         ----------
@@ -129,7 +130,7 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         Returns
         -------
         frame : DataFrame
-            The columns that are not left out, with names that any library takes.
+            The columns used, with names that any library accepts.
 
         Raises
         ------
@@ -167,13 +168,13 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         Returns
         -------
         names : ndarray of str
-            The names, in which other characters than letters and digits are "_".
+            The names, with "_" for all characters except letters and digits.
         """
         return np.array(plain_names(self.used), dtype=object)
 
     @property
     def used(self) -> list:
-        """Names of the columns that are read, in the order of the result."""
+        """Names of the columns used, in the order of the result."""
         return [name for kind in KINDS for name in getattr(self, kind)]
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -184,7 +185,7 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
 
 
 def labels(X: Any) -> list:
-    """Return the names of the columns, or their positions where names do not tell them apart."""
+    """Return the names of the columns, or their positions if names are not unique."""
     names = getattr(X, "column_names", getattr(X, "columns", None))
     given = list(range(X.shape[1])) if names is None else list(names)
     is_plain = all(isinstance(name, str | int | tuple) for name in given)
@@ -203,7 +204,7 @@ def column_at(X: Any, place: int) -> Any:
 
 
 def plain_names(names: Sequence) -> list[str]:
-    """Return different names without characters that some library refuses."""
+    """Return unique names without characters that some library refuses."""
     found: list[str] = []
     for name in names:
         text = "_".join(map(str, name)) if isinstance(name, tuple) else str(name)
@@ -217,7 +218,7 @@ def plain_names(names: Sequence) -> list[str]:
 
 
 def _cells(column: Any) -> list:
-    """The values of a column, as objects of Python."""
+    """The values of a column, as Python objects."""
     if isinstance(column, np.ndarray) and column.dtype.kind in "mM":
         column = column.astype("datetime64[us]" if column.dtype.kind == "M" else "m8[us]")
     cells = (getattr(column, "to_list", None) or column.tolist)()
@@ -225,7 +226,7 @@ def _cells(column: Any) -> list:
 
 
 def _dtype_kind(column: Any) -> str:
-    """The letter that NumPy has for a dtype, "O" for what one has to look into."""
+    """NumPy's letter for a dtype, "O" if the values have to be inspected."""
     dtype = column.dtype
     if not hasattr(dtype, "is_numeric"):
         return dtype.kind
@@ -240,7 +241,7 @@ def _dtype_kind(column: Any) -> str:
 
 
 def _numbers(column: Any, _: str = "") -> np.ndarray:
-    """Numbers, NaN for all else."""
+    """Numbers, with NaN for all other values."""
     kind = _dtype_kind(column)
     found = None
     if kind in "biuf":
@@ -269,7 +270,7 @@ def _number(cell: Any) -> float:
 
 
 def _text(cell: Any) -> str | None:
-    """A value as text; 1 and 1.0 are the same, as a gap makes the one the other."""
+    """A value as text; 1 and 1.0 are equal, since missing values turn integers into floats."""
     if is_missing(cell):
         return None
     if isinstance(cell, float) and cell.is_integer():
@@ -288,7 +289,7 @@ def _categories(column: Any, _: str = "") -> Any:
 
 
 def _dates(column: Any, form: str) -> Any:
-    """Dates in UTC, without a zone."""
+    """Dates in UTC, without a time zone."""
     import pandas as pd
 
     form = "" if _dtype_kind(column) == "M" else form
@@ -307,13 +308,13 @@ READ: dict[str, Any] = {
 }  # fmt: skip
 
 
-# ---- what a column is
+# ---- kind of a column
 
 
 def look_at(name: object, column: Any) -> tuple[str, Any]:
-    """Return what a column is: one of `KINDS` and its number of values, or "" and why it is out.
+    """Return a kind of `KINDS` with the number of values, or "" with the reason for omission.
 
-    For dates it is the format in the place of the number.
+    For dates, return the format instead of the number.
     """
     kind = _dtype_kind(column)
     if kind == "c":
@@ -349,7 +350,7 @@ def _of_numbers(name: object, values: np.ndarray, kind: str) -> tuple[str, Any]:
 
 
 def _names_rows(name: object, n_values: int, n: int) -> bool:
-    """Whether the name of a column is that of an ID, and its values do not belie it."""
+    """Return True if a column's name suggests an ID, and its values do not contradict it."""
     if SURE_ID.match(str(name)):
         return True
     return n >= MANY_ROWS and n_values > n / 2 and bool(ID.search(str(name)))
@@ -363,7 +364,7 @@ def _of_dates(cells: list, form: str) -> tuple[str, Any]:
 
 
 def _of_texts(name: object, texts: list, given: bool) -> tuple[str, Any]:
-    """Of texts, which may be dates, numbers and IDs."""
+    """Kind of a text column, which may contain dates, numbers or IDs."""
     known = [text for text in texts if text is not None]
     n, n_values = len(texts), len(set(known))
     if why := _empty(n_values, n - len(known)):
@@ -386,7 +387,7 @@ def _empty(n_values: int, n_missing: int) -> str:
 
 
 def _date_format(texts: list[str]) -> str:
-    """The format of dates that are written as text, "" if they are none."""
+    """Format of dates written as text, "" if they are not dates."""
     if all(YEAR_FIRST.match(text) for text in texts):
         form = "ISO8601" if all("-" in text for text in texts) else "mixed"
     elif all(YEAR_LAST.match(text) for text in texts):
@@ -405,11 +406,11 @@ def _date_format(texts: list[str]) -> str:
     return "" if dates.isna().any() else form
 
 
-# ---- what is told of it
+# ---- description
 
 
 def notes_on_columns(models: Sequence[tuple[str, Any]]) -> list[str]:
-    """Say what the steps of models do with each column that a `TableColumns` reads.
+    """Describe how the models' steps treat each column that a `TableColumns` reads.
 
     Parameters
     ----------
@@ -419,8 +420,8 @@ def notes_on_columns(models: Sequence[tuple[str, Any]]) -> list[str]:
     Returns
     -------
     notes : list of str
-        A line for columns that are treated alike, and one for those that are left out; none if
-        no model has such a step.
+        A line for columns treated alike, and one for omitted columns; empty if no model has such a
+        step.
     """
     ways: dict[tuple, dict[str, list[str]]] = {}
     out: dict[tuple, None] = {}
@@ -441,7 +442,7 @@ def notes_on_columns(models: Sequence[tuple[str, Any]]) -> list[str]:
 
 
 def _ways(table: TableColumns, steps: list) -> list[tuple[list, str]]:
-    """Names of the columns of each part, and what is done to them."""
+    """Names of the columns of each part, and their treatment."""
     given = dict(zip(table.get_feature_names_out(), table.used, strict=True))
     kinds = {name: kind for kind in KINDS for name in getattr(table, kind)}
     parts: Any = next((step.transformers for step in steps if hasattr(step, "transformers")), None)

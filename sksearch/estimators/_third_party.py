@@ -1,4 +1,4 @@
-"""Estimators of other packages that are made of nothing that another family knows.
+"""Estimators of other packages, unrelated to any other family.
 
 .. [1] D. Holzmüller, L. Grinsztajn and I. Steinwart, "Better by default: strong pre-tuned MLPs and
    boosted trees on tabular data", NeurIPS 2024.
@@ -24,7 +24,7 @@ def ngboost(estimator: Any, size: Size) -> SpaceDict:
 
 
 def explainable_boosting(estimator: Any, size: Size) -> SpaceDict:
-    """Training ends by itself, so rounds are left alone."""
+    """Leave the number of rounds alone: training ends by itself."""
     return {
         "learning_rate": loguniform(0.005, 0.1),
         "max_leaves": [2, 3, 4],
@@ -55,12 +55,12 @@ def componentwise_boosting(estimator: Any, size: Size) -> SpaceDict:
 
 
 def cox(estimator: Any, size: Size) -> SpaceDict:
-    # The penalty stands beside a sum over rows.
+    # The penalty is added to a sum over rows.
     return {"alpha": loguniform(1e-3, 10 * size.rows)}
 
 
 def cox_net(estimator: Any, size: Size) -> SpaceDict:
-    """It predicts with the smallest penalty of its path."""
+    """Search the smallest penalty of the path, with which it predicts."""
     return {"alpha_min_ratio": loguniform(1e-3, 0.5), "l1_ratio": uniform(0.05, 0.95)}
 
 
@@ -69,7 +69,7 @@ def survival_svm(estimator: Any, size: Size) -> SpaceDict:
 
 
 def real_mlp(estimator: Any, size: Size) -> SpaceDict:
-    """As published with it [1]_, but for the kind of embedding."""
+    """Use the published space [1]_, except the kind of embedding."""
     space = {
         "lr": loguniform(0.02, 0.3),
         "p_drop": [0.0, 0.15, 0.3],
@@ -83,7 +83,7 @@ def real_mlp(estimator: Any, size: Size) -> SpaceDict:
 
 
 def tab_m(estimator: Any, size: Size) -> SpaceDict:
-    """As published with it [2]_."""
+    """Use the published space [2]_."""
     return {
         "lr": loguniform(1e-4, 5e-3),
         "weight_decay": loguniform(1e-4, 0.1),
@@ -107,7 +107,7 @@ class Probabilistic(Family):
 
 
 class Survival(Family):
-    """Times until an event that may not have come yet."""
+    """Survival models: times until an event that may be censored."""
 
     spaces = {
         "sksurv.RandomSurvivalForest": survival_forest,
@@ -124,7 +124,7 @@ class Survival(Family):
 
 
 class TableNets(Family):
-    """Nets for tables, of pytabkit; they hold out a part of the rows for the epoch to end at."""
+    """Nets for tables, from pytabkit; they hold out rows for early stopping."""
 
     spaces = {
         "pytabkit.RealMLP_TD_Classifier": real_mlp,

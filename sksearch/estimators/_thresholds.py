@@ -1,4 +1,4 @@
-"""The threshold between two classes: found by training, from the predictions for a test fold."""
+"""The threshold between two classes, found from the predictions for a test fold."""
 
 import warnings
 from typing import Any, ClassVar
@@ -17,12 +17,12 @@ from ._pipeline import last_step
 
 
 class ThresholdGrowth(Growth):
-    """Trains once, and sees the model at each threshold."""
+    """Train once, and score the model at each threshold."""
 
-    is_as_fitted: ClassVar[bool] = False  # untuned the threshold is 0.5, and nothing is found
+    is_as_fitted: ClassVar[bool] = False  # untuned, the threshold is 0.5, and nothing is found
 
     def __init__(self, name: str, own: int | None) -> None:
-        super().__init__(name, None)  # a threshold of its own is no count
+        super().__init__(name, None)  # its own threshold is not a number of steps
 
     def curve(self, state, rows, high, classes, params, score, allowance=None, least=1):
         """Score at all thresholds; the model predicts once for each set of rows."""
@@ -31,7 +31,7 @@ class ThresholdGrowth(Growth):
         fit(state.estimator, rows[0], rows[1], params)
         state.n_steps = 0
         model, own = AtThreshold(_Responses(state.estimator), owner), owner.threshold
-        with warnings.catch_warnings():  # of a class that nothing is said to be of
+        with warnings.catch_warnings():  # from classes that are never predicted
             warnings.simplefilter("ignore", UndefinedMetricWarning)
             for count in range(1, high + 1):
                 owner.threshold = Threshold().value(count)
@@ -40,7 +40,7 @@ class ThresholdGrowth(Growth):
 
 
 class _Responses:
-    """Probabilities of a fitted model for the rows that it has been asked for."""
+    """Probabilities of a fitted model, cached for the rows requested."""
 
     def __init__(self, model: Any) -> None:
         self.model = model
@@ -50,18 +50,18 @@ class _Responses:
         for rows, found in self._known:
             if rows is X:
                 return found
-        # Of the last two alone, test and training rows: scorers may ask for any number of parts.
+        # Keeps only the last two, test and training rows: scorers may use any number of parts.
         self._known = [*self._known[-1:], (X, self.model.predict_proba(X))]
         return self._known[-1][1]
 
 
 class AtThreshold(ClassifierMixin, BaseEstimator):
-    """A fitted model whose probabilities are known; all else is the model's own.
+    """A fitted model with known probabilities; everything else is the model's own.
 
     Parameters
     ----------
     responses : _Responses
-        Of the model.
+        Cached probabilities of the model.
     owner : FixedThresholdClassifier
         The model, or its last step, which has the threshold.
     """
@@ -72,7 +72,7 @@ class AtThreshold(ClassifierMixin, BaseEstimator):
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        """The model's, for scorers that look at it."""
+        """Class of the model, for scorers that check it."""
         return type(self.responses.model) if "responses" in vars(self) else AtThreshold
 
     def __reduce__(self) -> Any:
@@ -93,7 +93,7 @@ class AtThreshold(ClassifierMixin, BaseEstimator):
         return clone(self.responses.model)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the params of the model."""
+        """Return the parameters of the model."""
         return self.responses.model.get_params(deep)
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -101,7 +101,7 @@ class AtThreshold(ClassifierMixin, BaseEstimator):
         return self.responses(X)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the positive class from the threshold on, else the other."""
+        """Return the positive class from the threshold on, otherwise the negative one."""
         classes = self.classes_
         label = self.owner.pos_label
         at = 1 if label is None else int(np.flatnonzero(classes == label)[0])
@@ -110,7 +110,7 @@ class AtThreshold(ClassifierMixin, BaseEstimator):
 
 
 def _check(owner: Any, classes: Any) -> None:
-    """Raise ValueError where there is no threshold of a probability between two classes."""
+    """Raise ValueError unless there is a probability threshold between two classes."""
     if not isinstance(classes, np.ndarray) or len(classes) != 2:
         n = "several columns" if isinstance(classes, list) else len(classes)
         raise ValueError(
@@ -131,7 +131,7 @@ def fixed_threshold(estimator: Any, size: Size) -> SpaceDict:
 
 
 class Thresholds(Family):
-    """A classifier with a threshold of its own."""
+    """A classifier with its own threshold."""
 
     spaces = {"sklearn.FixedThresholdClassifier": fixed_threshold}
     counts = ("threshold",)

@@ -1,4 +1,4 @@
-"""Transformers and samplers: few parameters each, since they stand before a model."""
+"""Transformers and samplers: few parameters each, since they precede a model."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from ._parts import (
     uniform,
 )
 
-#: What has no more components than features.
+#: Transformers with at most as many components as features.
 OF_FEATURES = {
     f"sklearn.{name}"
     for name in ("PCA", "IncrementalPCA", "TruncatedSVD", "NeighborhoodComponentsAnalysis")
@@ -22,7 +22,7 @@ OF_FEATURES = {
 
 
 def pca(estimator: Any, size: Size) -> SpaceDict:
-    """A share of the variance, which needs no count of columns; a count where that was chosen."""
+    """Search a share of the variance, which is independent of the size; or a number if chosen."""
     n = estimator.n_components
     share = n is None or (isinstance(n, float) and 0 < n < 1)
     if share and estimator.svd_solver in ("auto", "full"):
@@ -82,7 +82,7 @@ def rfe(estimator: Any, size: Size) -> SpaceDict:
 
 
 def words(estimator: Any, size: Size) -> SpaceDict:
-    """Runs of words, or of characters, and words too rare to count."""
+    """Search runs of words or characters, and the rarest words to count."""
     space: SpaceDict = {}
     if estimator.analyzer == "word":
         space["ngram_range"] = [(1, 1), (1, 2)]
@@ -106,7 +106,7 @@ def tfidf(estimator: Any, size: Size) -> SpaceDict:
 
 
 def one_hot(estimator: Any, size: Size) -> SpaceDict:
-    """Counts of rows under which categories are put together."""
+    """Search the number of rows below which categories are merged."""
     if estimator.max_categories is not None:
         return {}
     return {"min_frequency": [None, max(2, size.rows // 200), max(5, size.rows // 50)]}
@@ -117,7 +117,7 @@ def target_encoder(estimator: Any, size: Size) -> SpaceDict:
 
 
 def simple_imputer(estimator: Any, size: Size) -> SpaceDict:
-    """Numbers only: a filled-in category or constant is left alone."""
+    """Search for numbers only: a filled-in category or constant is kept."""
     return {"strategy": ["mean", "median"]} if estimator.strategy in ("mean", "median") else {}
 
 
@@ -147,7 +147,7 @@ def sampling_neighbors(estimator: Any, size: Size) -> SpaceDict:
 
 
 class Transformers(Family):
-    """What stands before a model."""
+    """Estimators that precede a model."""
 
     classes = ("sklearn.NeighborhoodComponentsAnalysis",)
     spaces = {
@@ -194,7 +194,7 @@ class Transformers(Family):
     smaller, larger = ("n_components", "k", "degree", "n_knots"), ("alpha",)
 
     def upper_bound(self, model: Any, name: str) -> float:
-        """As many components as features, where that is so."""
+        """Return the number of features if it limits the components."""
         if name == "n_components" and not OF_FEATURES.isdisjoint(class_names(model)):
             return most_components(model)
         return super().upper_bound(model, name)

@@ -20,7 +20,7 @@ def tree(estimator: Any, size: Size) -> SpaceDict:
 
 
 def forest(estimator: Any, size: Size) -> SpaceDict:
-    """The count of trees is left alone: more are better, and only dearer."""
+    """Leave the number of trees alone: more are better, and only cost more."""
     space = {
         "max_features": size.share_of_columns(),
         "min_samples_leaf": log_ints(1, size.leaf(50)),
@@ -31,7 +31,7 @@ def forest(estimator: Any, size: Size) -> SpaceDict:
 
 
 def _criterion(estimator):
-    """Two measures for classes; that of a regression is its task, and is left alone."""
+    """Search two measures for classes; a regression's criterion is its task and is kept."""
     return {"criterion": ["gini", "entropy"]} if _classifies(estimator) else {}
 
 
@@ -44,7 +44,7 @@ def bagging(estimator: Any, size: Size) -> SpaceDict:
 
 
 def easy_ensemble(estimator: Any, size: Size) -> SpaceDict:
-    """Balanced samples, each with its booster, which is left alone."""
+    """Search balanced samples; the booster of each is kept."""
     return {"n_estimators": log_ints(5, 50)}
 
 
@@ -68,7 +68,7 @@ class Trees(Family):
 
 
 class Forests(Family):
-    """Random forests and extremely random trees."""
+    """Random forests and extremely randomised trees."""
 
     classes = ("sklearn.BaseForest",)
     spaces = {

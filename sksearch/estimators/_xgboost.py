@@ -12,12 +12,12 @@ from ._pipeline import last_step
 
 
 class XGBoostGrowth(Growth):
-    """Trained once; a callback sees it after each tree."""
+    """Train once; a callback sees the model after each tree."""
 
     endless: ClassVar[dict[str, Any]] = {"early_stopping_rounds": None}
 
     def _grow(self, state, rows, watch, classes, params):
-        """Have the callback make a fitted estimator of what there is, and end the training."""
+        """Fit with a callback that scores the partial model and ends the training."""
         from xgboost.callback import TrainingCallback
 
         owner = last_step(state.estimator)
@@ -33,7 +33,7 @@ class XGBoostGrowth(Growth):
 
 
 class XGBoost(Booster):
-    """Boosting of XGBoost: of trees, and linear."""
+    """XGBoost boosting of trees or linear models."""
 
     classes: ClassVar[tuple[str, ...]] = ("xgboost.XGBModel",)
     title = "XGBoost"
@@ -45,7 +45,7 @@ class XGBoost(Booster):
         "booster": ("gbtree",),
         "process_type": ("default",),
         **dict.fromkeys(("early_stopping_rounds", "callbacks", "updater"), ()),
-        "lambdarank_unbiased": (),  # learns from tree to tree where in a list clicks are
+        "lambdarank_unbiased": (),  # learns from tree to tree the bias of clicks by position
     }
     growth: ClassVar[type[Growth] | None] = XGBoostGrowth
     mutable_params = (
@@ -57,7 +57,7 @@ class XGBoost(Booster):
     larger = ("reg_alpha", "reg_lambda", "min_child_weight")
 
     def space(self, estimator: Any, size: Size) -> SpaceDict:
-        """Search rate, count, depth, rows, columns and penalty; of a linear one its penalties."""
+        """Search rate, number of trees, depth, rows, columns and penalty; if linear, penalties."""
         if estimator.booster == "gblinear":
             return {
                 "reg_lambda": loguniform(1e-4, 100.0),
@@ -80,20 +80,20 @@ class XGBoost(Booster):
         return space
 
     def model_of(self, model: Any) -> Any:
-        """Return the booster of XGBoost."""
+        """Return the XGBoost booster."""
         from xgboost import Booster
 
-        # Without its params, which would hold where the estimator has None.
+        # Drop its parameters, which would apply if the estimator's are None.
         return Booster(model_file=model.get_booster().save_raw("ubj"))
 
 
 class XGBoostForest(XGBoost):
-    """Forests of XGBoost: one step, whose trees are side by side."""
+    """XGBoost forests: one step, with parallel trees."""
 
     classes = ("xgboost.XGBRFClassifier", "xgboost.XGBRFRegressor")
-    title = ""  # not named among those whose count is found
+    title = ""  # not listed among the estimators whose number of steps is found
     growth = None
-    portfolios = {}  # those of boosting are shallow
+    portfolios = {}  # recorded candidates of boosting are shallow
 
     def space(self, estimator: Any, size: Size) -> SpaceDict:
         """Search depth, rows and columns of the trees."""
@@ -107,5 +107,5 @@ class XGBoostForest(XGBoost):
     def can_grow(
         self, model: Any, name: str, names: Collection[str], passed: set[str], n_rows: int
     ) -> bool:
-        """Never: there is nothing that a later step adds."""
+        """Return False: later steps add nothing."""
         return False

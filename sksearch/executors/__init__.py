@@ -1,4 +1,4 @@
-"""Where jobs run, and the loop that feeds them."""
+"""Executors for jobs, and the loop that feeds them."""
 
 from sksearch._utils._on_demand import on_demand
 

@@ -1,4 +1,4 @@
-"""What an executor is, and what a task knows about where it runs."""
+"""Base class of executors, and the description of a task's environment."""
 
 import math
 import threading
@@ -15,17 +15,17 @@ MAX_WAIT_SECONDS = 0.5
 
 @dataclass(frozen=True)
 class TaskEnvironment:
-    """What a task has to know about where it runs.
+    """Description of the environment in which a task runs.
 
     Parameters
     ----------
     folder : Path or None
-        Where to leave what is too large to return; None where objects are shared, or where the
-        search's folder is not seen.
+        Folder for outputs too large to return; None if objects are shared, or if the search's
+        folder is not visible.
     owns_globals : bool
-        Whether the task is alone in its process, and so may seed its global generators.
+        True if the task is alone in its process, and so may seed its global generators.
     shares_memory : bool
-        Whether the search is in this process.
+        True if the search runs in this process.
     """
 
     folder: Path | None = None
@@ -34,7 +34,7 @@ class TaskEnvironment:
 
 
 class Finished(Future):
-    """The future of what is known at once; a tenth of the price, since nobody can wait for it."""
+    """Future with a known value; ten times faster, since nothing can wait for it."""
 
     def __init__(self, value: object):
         self._value = value
@@ -43,7 +43,7 @@ class Finished(Future):
         return f"Finished({self._value!r})"
 
     def cancel(self) -> bool:
-        """Return False: it is done."""
+        """Return False: the future is done."""
         return False
 
     def cancelled(self) -> bool:
@@ -64,23 +64,23 @@ class Finished(Future):
 
 
 def environment_of_this_thread(folder: Path | None) -> TaskEnvironment:
-    """Describe where a task runs that the searching thread runs itself."""
+    """Describe the environment of a task that the searching thread runs itself."""
     return TaskEnvironment(folder, threading.current_thread() is threading.main_thread())
 
 
 class Executor(ABC):
     """Runs ``function(context, task, environment)``.
 
-    The result of a task's future is what the function returned, or a `LostTask`.
+    The result of a task's future is the return value of the function, or a `LostTask`.
 
     Attributes
     ----------
     n_workers : int
-        Count of tasks that run at the same time.
+        Number of tasks that run at the same time.
     window : float
-        Count of tasks to keep submitted, running and waiting.
+        Number of tasks to keep submitted, running and waiting.
     has_latency : bool
-        Whether a free worker waits some milliseconds for its next task.
+        True if a free worker waits some milliseconds for its next task.
 
     Examples
     --------
@@ -104,19 +104,19 @@ class Executor(ABC):
 
     @abstractmethod
     def submit(self, task: Any) -> Future:
-        """Begin a task."""
+        """Start a task."""
 
     def submit_suspect(self, task: Any) -> Future:
-        """Begin a task that may have been what an earlier process died of."""
+        """Start a task that may have killed an earlier process."""
         return self.submit(task)
 
     def stop(self) -> None:  # noqa: B027
-        """End all tasks that run, where they can be ended; no other is submitted."""
+        """Stop all running tasks if possible; no other task is submitted."""
 
     def wait(self, futures: Sequence[Future], timeout: float | None) -> None:
         """Return when one of the unfinished futures is done, or after `timeout` seconds."""
         end = math.inf if timeout is None else time.monotonic() + timeout
-        # Not at once: where a library has signals restart what they interrupt, Ctrl-C would wait.
+        # Poll, because Ctrl-C would wait if a library has interrupted calls restarted.
         while futures:
             left = end - time.monotonic()
             done = wait(futures, max(0, min(left, MAX_WAIT_SECONDS)), FIRST_COMPLETED).done

@@ -1,4 +1,4 @@
-"""Which executor a search gets: by ``n_jobs``, the active joblib backend, and limits."""
+"""Choice of the executor, by ``n_jobs``, the active joblib backend, and limits."""
 
 from collections.abc import Callable, Sequence
 from importlib.metadata import entry_points
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from sksearch.executors.remote._base import Engine
 
 LOCAL = ("LokyBackend", "MultiprocessingBackend", "SequentialBackend", "ThreadingBackend")
-#: Where the engine for a joblib backend is, by the name of the backend's class; other packages
-#: name theirs as entry points.
+#: Location of the engine for a joblib backend, by the name of the backend's class; other packages
+#: provide theirs as entry points.
 ENGINES = {
     "FuturesBackend": "sksearch.executors.remote._futures:FuturesEngine",
     "DaskDistributedBackend": "sksearch.executors.remote._dask:DaskEngine",
@@ -42,34 +42,34 @@ def make_executor(
     folder: Path | None = None,
     devices: Sequence | None = None,
 ) -> Executor:
-    """The executor for ``n_jobs`` and the active joblib backend.
+    """Return the executor for ``n_jobs`` and the active joblib backend.
 
-    While a `VirtualClock` is open it is that clock's, on that clock's workers.
+    While a `VirtualClock` is open, return its executor, which runs on the clock's workers.
 
     Parameters
     ----------
     function : callable
         ``function(context, task, environment)``; importable or cloudpicklable.
     context : object
-        Object that all tasks share; must not change any more.
+        Object that all tasks share; must not change afterwards.
     n_jobs : int or None
         As in scikit-learn.
     pre_dispatch : int, str or None
-        As in scikit-learn: the count of tasks in flight, at least one a worker. A single worker
-        of this process needs none.
+        As in scikit-learn: the number of tasks in flight, at least one per worker. Ignored for a
+        single worker in this process.
     limits : Limits or None, default=None
-        Limits of a task. Tasks that have a limit are run in processes of their own.
+        Limits of a task. Limited tasks run in separate processes.
     folder : Path or None, default=None
-        Where tasks leave what is too large to return, for good. None: in memory, or in a
-        temporary folder.
+        Permanent folder for outputs too large to return. None: in memory, or in a temporary
+        folder.
     devices : sequence or None, default=None
-        CUDA devices that worker processes share in turn. Tasks that have one are run in such
+        CUDA devices that worker processes share in turn. Tasks with a device run in such
         processes.
 
     Returns
     -------
     executor : Executor
-        To be entered as a context.
+        A context manager.
 
     Raises
     ------
@@ -78,8 +78,8 @@ def make_executor(
     """
     limits = limits or Limits()
     check_devices(devices)
-    isolate = limits.isolate or devices is not None  # a process that uses CUDA cannot change it
-    if n_jobs == 0:  # which Dask's backend lets pass
+    isolate = limits.isolate or devices is not None  # CUDA devices are fixed at process start
+    if n_jobs == 0:  # Dask's backend does not reject it
         raise ValueError("n_jobs == 0 has no meaning: pass a count of workers, or -1 for all.")
     n_workers = joblib.effective_n_jobs(n_jobs)
     if (clock := open_clock()) is not None:
@@ -110,7 +110,7 @@ def check_devices(devices: Sequence | None) -> None:
     Raises
     ------
     ValueError
-        If an entry is no device of this process, or if what runs the tasks is not ours.
+        If an entry is not a device of this process, or the tasks run on a third-party engine.
     """
     if devices is None:
         return
@@ -126,17 +126,17 @@ def check_devices(devices: Sequence | None) -> None:
 
 
 def engine_for(backend: object) -> type["Engine"]:
-    """Return the engine for a joblib backend: of its class, or the nearest one above.
+    """Return the engine for a joblib backend's class, or for the nearest base class.
 
     Parameters
     ----------
     backend : joblib backend
-        Not one of joblib's own.
+        A backend other than joblib's own.
 
     Returns
     -------
     engine : subclass of Engine
-        What an entry point of the group "sksearch.engines" names, comes first.
+        Entry points of the group "sksearch.engines" take precedence.
     """
     theirs = entry_points(group=GROUP)
     for name in (cls.__name__ for cls in type(backend).__mro__):
@@ -156,14 +156,14 @@ def _remote_executor(
     limits: Limits,
     folder: Path | None,
 ) -> Executor:
-    """The executor for a joblib backend that is not joblib's own."""
+    """Return the executor for a joblib backend that is not joblib's own."""
     from sksearch.executors.remote._executor import RemoteExecutor
 
     engine = engine_for(backend)
     if engine.takes_all_workers:
         wanted = get_active_backend()[1] if n_jobs is None else n_jobs
         n_workers = wanted if wanted is not None and wanted > 0 else n_workers
-    # Searches and forests inside of tasks: never workers of workers, which wait for each other.
+    # Searches and forests inside tasks never start workers of workers, which would deadlock.
     nested = ThreadingBackend(nesting_level=1)
     shared = (configured(function), context, nested)
     return RemoteExecutor(engine, backend, shared, n_workers, limits, folder)

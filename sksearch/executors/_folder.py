@@ -1,4 +1,4 @@
-"""The folder through which a search and its workers exchange files."""
+"""Folder through which a search and its workers exchange files."""
 
 import os
 import shutil
@@ -9,18 +9,18 @@ from pathlib import Path
 from sksearch._utils._filesystem import system
 from sksearch.executors import _shared_data
 
-PREFIX = "sksearch-"  # of the names of temporary folders; the master's pid follows
+PREFIX = "sksearch-"  # of temporary folders; the master's pid follows
 
 
 class TaskFolder:
-    """Holds the data that all tasks share, and what tasks leave that is too large to return.
+    """Holds the data that all tasks share, and task outputs too large to return.
 
     Parameters
     ----------
     path : Path or None
-        A folder that stays; None for a temporary one.
+        A permanent folder; None for a temporary one.
     name : str
-        File name of the data; names of other files that go with the search may begin with it.
+        File name of the data; names of the search's other files may begin with it.
     shared : object
         The data.
 
@@ -31,7 +31,7 @@ class TaskFolder:
     file : Path
         The file of the data.
     ref : Ref
-        What workers need to fetch the data.
+        Reference by which workers fetch the data.
     """
 
     def __init__(self, path: Path | None, name: str, shared: object):
@@ -45,7 +45,7 @@ class TaskFolder:
             raise
 
     def remove(self) -> None:
-        """Remove a temporary folder; of one that stays, the files of the search."""
+        """Remove a temporary folder; in a permanent one, remove the files of the search."""
         if self._is_temporary:
             shutil.rmtree(self.path, ignore_errors=True)
         else:
@@ -54,13 +54,13 @@ class TaskFolder:
 
 
 def temporary_folder() -> Path:
-    """Make a private folder; those of searches that were killed are removed."""
+    """Create a private folder, and remove the folders of killed searches."""
     remove_folders_of_the_dead()
     return Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
 
 
 def remove_folders_of_the_dead() -> None:
-    """Remove temporary folders of searches that were killed: by the next, or by their workers."""
+    """Remove temporary folders of killed searches; called by later searches and by workers."""
     for old in Path(tempfile.gettempdir()).glob(f"{PREFIX}*-*"):
         with suppress(OSError, ValueError):
             pid = int(old.name.split("-")[1])

@@ -21,18 +21,18 @@ from sksearch.executors.local._pool import ProcessExecutor
 
 
 class InProcessExecutor(Executor):
-    """What runs tasks in this process, which a task can take down with it.
+    """Runs tasks in this process, which a task can crash.
 
     Parameters
     ----------
     function, context
         See `make_executor`.
     folder : Path or None, default=None
-        Where tasks leave what is too large to return; None for memory.
+        Folder for outputs too large to return; None for memory.
     nested : joblib backend, default="sequential"
-        Backend for searches inside of tasks.
+        Backend for searches inside tasks.
     limits : Limits or None, default=None
-        Limits of a suspect.
+        Limits of a suspect task.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class InProcessExecutor(Executor):
     def _call(self, task: object, environment: TaskEnvironment) -> Any:
         """Run the task; an error that has broken this process ends the search.
 
-        The candidates after it would fail, too, through no fault of their own.
+        Otherwise later candidates would also fail, although they are sound.
         """
         out = self._function(self._context, task, environment)
         if getattr(out, "status", None) == "crash":
@@ -61,7 +61,7 @@ class InProcessExecutor(Executor):
         return out
 
     def submit_suspect(self, task: object) -> Future:
-        """Run the task in a process of its own, at once."""
+        """Run the task immediately in a separate process."""
         executor = ProcessExecutor(
             self._function, self._context, 1, 1, self._nested, self._limits, self._folder
         )
@@ -83,7 +83,7 @@ class InProcessExecutor(Executor):
 
 
 class SerialExecutor(InProcessExecutor):
-    """Runs each task in this thread, at once."""
+    """Runs each task in this thread, immediately."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class SerialExecutor(InProcessExecutor):
         self._environment = environment_of_this_thread(folder)
 
     def submit(self, task: object) -> Future:
-        """Run the task; what it raises is raised here."""
+        """Run the task; its exceptions are raised here."""
         return Finished(self._call(task, self._environment))
 
 

@@ -1,4 +1,4 @@
-"""Where tasks run, what one may use, and what is left of one that used more."""
+"""Settings of workers, limits of a task, and the outcome of a task that exceeded them."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,18 +14,18 @@ except ImportError:  # Windows
 
 @dataclass(frozen=True)
 class Limits:
-    """What one task may use.
+    """Limits of one task.
 
     Parameters
     ----------
     seconds : float or None
-        Seconds after which its worker is stopped, counted from when the worker is ready.
+        Time limit, counted from when the worker is ready; then the worker is stopped.
     memory : int or None
-        Bytes that the task may allocate on top of what its worker has at rest.
+        Bytes that the task may allocate in addition to the idle worker's memory.
     retries : int
-        How often a task whose worker died is tried again.
+        Number of retries of a task whose worker died.
     stops : bool
-        Whether tasks that run may be stopped at any moment.
+        True if running tasks may be stopped at any moment.
     """
 
     seconds: float | None = None
@@ -35,13 +35,13 @@ class Limits:
 
     @property
     def isolate(self) -> bool:
-        """Whether a task needs a process of its own."""
+        """True if a task needs a separate process."""
         return self.stops or self.seconds is not None or self.memory is not None
 
 
 @dataclass(frozen=True)
 class Workers:
-    """Where tasks run, and how many at a time.
+    """Settings of the workers.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class Workers:
     limits : Limits
         Limits of one task.
     batch_size : int or "auto"
-        Count of candidates that are under way at a time; "auto": as many as keep all busy.
+        Number of candidates in progress at a time; "auto": enough to keep all workers busy.
     """
 
     n_jobs: int | None = None
@@ -65,11 +65,11 @@ class Workers:
 
     @property
     def are_needed(self) -> bool:
-        """Whether no task runs in this process: tasks are limited, or have devices."""
+        """True if no task runs in this process: tasks are limited, or have devices."""
         return self.limits.isolate or self.devices is not None
 
     def n_under_way(self, n_tasks: int) -> int:
-        """Count of candidates under way at a time, where each begins with so many tasks."""
+        """Number of candidates in progress at a time, if each begins with `n_tasks` tasks."""
         if not isinstance(self.batch_size, str):
             return self.batch_size
         return max(1, -(-effective_n_jobs(self.n_jobs) // n_tasks))
@@ -77,7 +77,7 @@ class Workers:
 
 @dataclass(frozen=True)
 class LostTask:
-    """The outcome of a task from which its worker did not return.
+    """Outcome of a task whose worker did not return.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class LostTask:
     error : str
         The error in one line.
     seconds : float
-        How long it ran.
+        Running time of the task.
     """
 
     status: str
@@ -95,7 +95,7 @@ class LostTask:
 
 
 class EngineLostError(RuntimeError):
-    """What ran the tasks is gone as a whole: a cluster that was closed, a pool that broke.
+    """The engine is lost: a cluster was closed, or a pool broke.
 
     Examples
     --------
@@ -118,15 +118,15 @@ class EngineLostError(RuntimeError):
 
 
 def can_limit_memory() -> bool:
-    """Say whether this system lets a process limit its own memory."""
+    """Return whether this system lets a process limit its own memory."""
     return resource is not None and hasattr(resource, "RLIMIT_AS")
 
 
 @contextmanager
 def limited_memory(n_bytes: int | None) -> Iterator[None]:
-    """A context in which this process can allocate `n_bytes` more than it has now.
+    """Let this process allocate at most `n_bytes` more within a context.
 
-    What asks for more gets a ``MemoryError`` and can go on.
+    Larger requests raise a ``MemoryError``, after which the process can continue.
     """
     if n_bytes is None or not can_limit_memory():
         yield
@@ -142,9 +142,9 @@ def limited_memory(n_bytes: int | None) -> Iterator[None]:
 
 
 def _address_space() -> int:
-    """Bytes of address space that this process has; large arrays that it maps are among them."""
+    """Bytes of address space of this process, including memory-mapped arrays."""
     try:
         with open("/proc/self/statm") as file:
             return int(file.read().split()[0]) * resource.getpagesize()
-    except OSError:  # no Linux: the peak of resident memory is the nearest that there is
+    except OSError:  # not Linux: peak resident memory is the nearest substitute
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -1,4 +1,4 @@
-"""The loop: ask, submit, wait, tell."""
+"""The loop of a search: ask, submit, wait, tell."""
 
 import heapq
 import math
@@ -16,46 +16,46 @@ from sksearch.executors._signals import Interrupts
 from sksearch.history import History, Result
 from sksearch.study import Study
 
-GRACE_SECONDS = 1.0  # for what runs at Ctrl-C
-SHORT_SECONDS = 0.5  # where tasks take less, a worker shall not wait for a proposal
+GRACE_SECONDS = 1.0  # for running tasks at Ctrl-C
+SHORT_SECONDS = 0.5  # below this task time, workers should not wait for proposals
 
 
 class Workload(ABC):
-    """What turns a job into tasks, and their outputs into a result."""
+    """Turns a job into tasks, and their outputs into a result."""
 
     @abstractmethod
     def tasks(self, job: Job) -> list:
-        """The tasks of a job, one a fold."""
+        """Return the tasks of a job, one per fold."""
 
     @abstractmethod
     def collect(self, job: Job, outputs: list) -> Result:
-        """The result of a job; an output is what its task returned, or a `LostTask`."""
+        """Return the result of a job from outputs, each a task's return value or a `LostTask`."""
 
     @abstractmethod
     def on_result(self, job: Job) -> None:
-        """Called when the history knows the result."""
+        """Called after the history has recorded the result."""
 
     def seconds_left(self) -> float | None:
-        """Return the seconds until the search must stop, None for no limit; 0 is now."""
+        """Return the seconds until the search must stop; None for no limit, 0 for now."""
         return None
 
     def seconds_to_stop(self) -> float | None:
-        """Return the seconds until tasks that run are stopped, None to wait for them; 0 is now."""
+        """Return the seconds until running tasks are stopped; None to wait for them, 0 for now."""
         return None
 
     def unfinished_jobs(self) -> Sequence[Job]:
-        """Return the jobs that an earlier process had asked for and not told, oldest first."""
+        """Return the jobs of an earlier process that were asked for but not told, oldest first."""
         return []
 
     def recorded_output(self, task: Any) -> Any:
-        """Return the output of a task that an earlier process has run, None if it has not."""
+        """Return the output of a task that an earlier process has run, otherwise None."""
         return None
 
     def on_output(self, task: Any, output: Any) -> None:  # noqa: B027
-        """Called for what a task returned whose job waits: for other tasks, or for older jobs."""
+        """Called for each output of a job that waits for other tasks or older jobs."""
 
     def on_interrupt(self) -> None:  # noqa: B027
-        """Called when the loop ends by Ctrl-C or the like, before what had ended is told."""
+        """Called when Ctrl-C or similar ends the loop, before finished jobs are told."""
 
 
 def drive(
@@ -63,35 +63,36 @@ def drive(
 ) -> None:
     """Run a study to its end.
 
-    Results are told in the order in which their jobs would end if each unit of resource took as
-    long, whatever the order in which they end. With a `batch_size` the next is told only when so
-    many jobs are under way, or when there is nothing to ask for, however soon it ended: so what a
-    proposal knows does not depend on timing.
-    If the study's scheduler is asynchronous, results are told as they come in, and a job is asked
-    for when a worker has nothing to do; where tasks are short, one before that.
+    Results are told in order of virtual finish times, assuming every unit of resource takes
+    equally long, whatever the actual order. With a `batch_size`, the next result is told only when
+    that number of jobs is in progress, or when there is nothing to ask for. So the information
+    behind a proposal does not depend on timing.
+
+    If the study's scheduler is asynchronous, results are told as they arrive, and a job is asked
+    for when a worker is idle, or one job earlier if tasks are short.
 
     Parameters
     ----------
     study : Study
-        Asked and told.
+        Study that proposes jobs and receives results.
     executor : Executor
         Runs the tasks.
     workload : Workload
-        Knows what the tasks are.
+        Creates the tasks and collects their outputs.
     batch_size : int or None, default=None
-        Count of jobs that are under way at a time; None: as many as keep all workers busy, for
-        studies whose proposals do not depend on results. Asynchronous schedulers do not use it.
+        Number of jobs in progress at a time; None: enough to keep all workers busy, for studies
+        whose proposals do not depend on results. Ignored by asynchronous schedulers.
 
     Raises
     ------
     KeyboardInterrupt, SystemExit
-        On Ctrl-C and SIGTERM, after telling all jobs that had ended; those that run have a second.
-        So is anything else that is not an Exception.
+        On Ctrl-C and SIGTERM, after telling all finished jobs; running jobs have a second. The
+        same applies to anything else that is not an Exception.
     """
     jobs = _PendingJobs(study, executor, workload)
     try:
         for job in workload.unfinished_jobs():
-            # One of them may be what the earlier process died of.
+            # One of them may have killed the earlier process.
             if jobs.must_stop() or not jobs.submit(job, executor.submit_suspect):
                 break
         if study.scheduler.told.at_once:
@@ -107,7 +108,7 @@ def drive(
 
 
 def _tell_in_turn(jobs: "_PendingJobs", executor: Executor, batch_size: int | None) -> None:
-    """Ask while there is room, and tell each job when it is its turn, until the search is over."""
+    """Ask while there is room, and tell each job in turn, until the search is over."""
     while True:
         if batch_size is None:
             jobs.tell_next()
@@ -126,14 +127,14 @@ def _tell_in_turn(jobs: "_PendingJobs", executor: Executor, batch_size: int | No
 
 
 def _tell_as_they_come(jobs: "_PendingJobs", executor: Executor) -> None:
-    """Ask when a worker has nothing to do, and tell what is done, until the search is over."""
+    """Ask when a worker is idle, and tell finished jobs, until the search is over."""
     while True:
         jobs.tell_done()
         if jobs.must_stop():
             return
         running = jobs.running_tasks()
-        # Where tasks are long, a proposal that knows one more result is worth more than the
-        # milliseconds that a worker waits for it.
+        # If tasks are long, one more result improves a proposal enough to justify the worker's
+        # wait of milliseconds.
         n_ahead = executor.has_latency and jobs.tasks_are_short()
         if len(running) < executor.n_workers + n_ahead and jobs.ask():
             continue
@@ -143,9 +144,9 @@ def _tell_as_they_come(jobs: "_PendingJobs", executor: Executor) -> None:
 
 
 class _Turns:
-    """When jobs would end if each unit of resource took as long; a function of the history's log.
+    """Virtual finish times, assuming equally long units; computed from the log alone.
 
-    A job begins when it is asked for, at the turn of the job that was told before.
+    A job begins when it is asked for, at the turn of the last job told.
     """
 
     def __init__(self, history: History) -> None:
@@ -153,7 +154,7 @@ class _Turns:
         self._ends: dict[tuple[int, int], int] = {}
 
     def of(self, job: Job) -> int:
-        """When a job that was asked for, and not told, would end."""
+        """Return the virtual finish time of a job that was asked for and not told."""
         log = self._history.log
         for event, trial_id, resource in log[self._n_read :]:
             key = trial_id, resource
@@ -165,7 +166,7 @@ class _Turns:
         return self._ends[job.trial_id, job.resource]
 
     def _units(self, trial_id: int, resource: int) -> int:
-        """Count of units that a job pays for."""
+        """Number of units that a job pays for."""
         continues = self._history.problem.continues
         return resource - (self._history.trials[trial_id].spent(resource) if continues else 0)
 
@@ -180,18 +181,18 @@ class _PendingJob:
     futures: list[Future] = field(compare=False)
 
     def is_done(self) -> bool:
-        """Whether all tasks have an outcome."""
+        """Return True if all tasks have an outcome."""
         return all(future.done() for future in self.futures)
 
 
 class _PendingJobs:
-    """The jobs that were asked for and not told: a heap, whose first is told next."""
+    """The jobs asked for and not told: a heap whose first is told next."""
 
     def __init__(self, study: Study, executor: Executor, workload: Workload):
         self._study, self._executor, self._workload = study, executor, workload
         self._jobs: list[_PendingJob] = []
         self._turns, self._numbers = _Turns(study.history), count()
-        self._running: dict[Future, Any] = {}  # tasks that were not done when we last looked
+        self._running: dict[Future, Any] = {}  # unfinished tasks at the last check
         self._seconds_left: float | None = None
         self._told_seconds = 0.0
         self._n_told_tasks = 0
@@ -202,14 +203,14 @@ class _PendingJobs:
     # ---- ask and wait
 
     def must_stop(self) -> bool:
-        """Whether the time is up; the first result is waited for, unless tasks are stopped."""
+        """Return True if the time is up; waits for the first result unless tasks are stopped."""
         Interrupts.heed()
         self._seconds_left = self._workload.seconds_left()
         has_results = self._study.history.has_results
         return (self._time_is_up() and has_results) or self._seconds_to_stop() <= 0
 
     def ask(self) -> bool:
-        """Submit the next job of the study; False if it has none, or if the time is up."""
+        """Submit the next job of the study; False if there is none, or if the time is up."""
         if self._time_is_up() and self._jobs:
             return False
         job = self._study.ask()
@@ -218,9 +219,9 @@ class _PendingJobs:
         return self.submit(job, self._executor.submit)
 
     def submit(self, job: Job, submit: Callable[[Any], Future]) -> bool:
-        """Submit the tasks of a job; those whose output is known are done at once.
+        """Submit the tasks of a job; recorded outputs are done immediately.
 
-        False, and none is submitted, if the time is up and an earlier process has not run them.
+        False, without any submission, if the time is up and an output is not recorded.
         """
         tasks = self._workload.tasks(job)
         outputs = [self._workload.recorded_output(task) for task in tasks]
@@ -238,8 +239,8 @@ class _PendingJobs:
         return True
 
     def running_tasks(self) -> list[Future]:
-        """List the tasks that are not done."""
-        # Not of all jobs: behind a straggler there may be thousands that are done.
+        """List the unfinished tasks."""
+        # Not all jobs: thousands of finished ones may wait behind a straggler.
         for future in [future for future in self._running if future.done()]:
             task = self._running.pop(future)
             if not future.cancelled() and future.exception() is None:
@@ -253,7 +254,7 @@ class _PendingJobs:
             self._wait(running, math.inf if left is None else left)
 
     def _wait(self, running: list[Future], seconds: float = math.inf) -> None:
-        """Wait until a task is done, or for so many seconds, or until tasks are stopped."""
+        """Wait until a task is done, `seconds` have passed, or tasks are stopped."""
         seconds = min(seconds, max(0.0, self._seconds_to_stop()))
         self._executor.wait(running, None if seconds == math.inf else seconds)
 
@@ -267,17 +268,17 @@ class _PendingJobs:
     # ---- tell
 
     def next_is_done(self) -> bool:
-        """Whether all tasks are done of the job whose turn it is."""
+        """Return True if all tasks of the next job to tell are done."""
         return self._jobs[0].is_done()
 
     def tell_next(self, limit: float = math.inf) -> None:
-        """Tell the jobs whose turn it is as far as they are done, at most `limit` of them."""
+        """Tell finished jobs in turn, at most `limit` of them."""
         while limit and self._jobs and self._jobs[0].is_done():
             self._tell(heapq.heappop(self._jobs))
             limit -= 1
 
     def tell_done(self) -> None:
-        """Tell all jobs that are done, the oldest of them first."""
+        """Tell all finished jobs, oldest first."""
         done = {job.number: job for job in self._by_age() if job.is_done()}
         self._keep(lambda job: job.number not in done)
         for job in done.values():
@@ -288,12 +289,12 @@ class _PendingJobs:
         return sorted(self._jobs, key=lambda job: job.number)
 
     def _keep(self, is_kept: Callable[[_PendingJob], bool]) -> None:
-        """Forget other jobs."""
+        """Drop other jobs."""
         self._jobs = list(filter(is_kept, self._jobs))
         heapq.heapify(self._jobs)
 
     def tasks_are_short(self) -> bool:
-        """Whether the tasks of the jobs that were told took little time, on average."""
+        """Return True if the tasks of the jobs told were short on average."""
         return self._n_told_tasks * SHORT_SECONDS > self._told_seconds
 
     def _tell(self, pending: _PendingJob) -> None:
@@ -308,26 +309,26 @@ class _PendingJobs:
     # ---- the end
 
     def finish(self) -> None:
-        """Drop what has not begun, and wait for what runs, or stop it when its time is up."""
+        """Drop unstarted jobs, and wait for running ones, or stop them when their time is up."""
         all_tasks = self.running_tasks()
         self._cancel()
         while self._jobs and self._seconds_to_stop() > 0:
             running = [f for f in self._jobs[0].futures if not f.done()]
             self._wait(running)
             self.tell_next()
-        # The one after a stopped one is not told: a search that goes on finds its output.
+        # The job after a stopped one is not told: a resumed search finds its output.
         self.tell_next()
         if self._seconds_to_stop() < math.inf:
             left = [future for future in all_tasks if not future.done()]
             while left and self._seconds_to_stop() > 0:
                 self._wait(left)
                 left = [future for future in left if not future.done()]
-            self.running_tasks()  # has what is done kept
+            self.running_tasks()  # stores the finished outputs
             if left:
                 self._executor.stop()
 
     def finish_interrupted(self) -> None:
-        """Drop what has not begun, give what runs a moment, and tell what is done."""
+        """Drop unstarted jobs, give running ones a moment, and tell finished ones."""
         self._cancel()
         end = now() + GRACE_SECONDS
         while (running := self.running_tasks()) and (left := end - now()) > 0:
@@ -337,7 +338,7 @@ class _PendingJobs:
         self.tell_done()
 
     def _cancel(self) -> None:
-        """Drop the jobs that have not begun, or not with all of their tasks."""
+        """Drop the jobs that are not completely started."""
         for pending in reversed(self._by_age()):
             for future in reversed(pending.futures):
                 future.cancel()

@@ -1,4 +1,4 @@
-"""One object for all workers: a file that they map, or its bytes where they cannot see it."""
+"""One object for all workers: a file that they map, or its bytes if the file is not visible."""
 
 import struct
 import threading
@@ -13,10 +13,10 @@ import numpy as np
 
 from sksearch._utils import _pickles
 
-ALIGNMENT = 64  # bytes, as numpy likes its arrays
+ALIGNMENT = 64  # bytes, as NumPy prefers
 SHARED_FROM = 1_000_000  # bytes; smaller buffers are copied, so that they stay writable
 TOKEN_SIZE = 32  # bytes at the beginning of a file
-MAX_LOADED = 2  # objects in a worker: two searches that share workers do not drop each other's
+MAX_LOADED = 2  # objects per worker, so that two concurrent searches keep theirs
 
 _loaded: OrderedDict[str, object] = OrderedDict()  # by token
 _lock = threading.Lock()  # a worker may be one of several threads
@@ -24,14 +24,14 @@ _lock = threading.Lock()  # a worker may be one of several threads
 
 @dataclass(frozen=True)
 class Ref:
-    """Says which object a worker has to fetch.
+    """Reference to an object that workers fetch.
 
     Parameters
     ----------
     path : str
-        Its file.
+        The object's file.
     token : str
-        What the file begins with. On another machine the path may be that of another file.
+        Beginning of the file. On another machine the path may name a different file.
     modules : tuple of str
         Modules of installed packages that the object needs.
     """
@@ -42,25 +42,25 @@ class Ref:
 
 
 class Answer(Enum):
-    """What a worker answers instead of a result; an enum, so that `is` finds it after pickling."""
+    """Reply of a worker instead of a result; an enum, so that `is` works after pickling."""
 
     MISSING = "the worker sees no file and was sent no bytes"
 
 
 MISSING = Answer.MISSING
-#: What a worker is sent that does not see the file: its bytes, an array where an engine maps them.
+#: Bytes for a worker that does not see the file; an array if an engine maps them.
 Payload = bytes | np.ndarray | None
 
 
 def write(obj: object, path: Path) -> Ref:
-    """Write an object to a file, its large buffers (arrays, frames, sparse matrices) apart.
+    """Write an object to a file, with its large buffers (arrays, frames, sparse matrices) apart.
 
     Parameters
     ----------
     obj : object
         Anything that cloudpickle can pickle.
     path : Path
-        Its file. One that exists is replaced: workers that map it still have its pages.
+        Its file. An existing file is replaced: workers that map it keep its pages.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def write(obj: object, path: Path) -> Ref:
     Raises
     ------
     OSError
-        If the disk is full, or cannot be written; nothing is left there.
+        If the disk is full or not writable; no partial file remains.
     """
     buffers: list[memoryview] = []
     head, modules = _pickles.dumps_with_modules(obj, lambda buffer: buffers.append(buffer.raw()))
@@ -87,7 +87,7 @@ def write(obj: object, path: Path) -> Ref:
                 file.write(piece)
         part.replace(path)
     except OSError as error:
-        part.unlink(missing_ok=True)  # else a full disk stays full
+        part.unlink(missing_ok=True)  # otherwise a full disk stays full
         raise OSError(
             error.errno,
             f"The data that worker processes share need {sum(sizes):,} bytes in {part.parent}, "
@@ -103,9 +103,9 @@ def fetch(ref: Ref, payload: Payload = None) -> Any:
     Parameters
     ----------
     ref : Ref
-        What `write` returned.
+        Return value of `write`.
     payload : bytes-like or None, default=None
-        What the file holds, for workers that do not see it.
+        Contents of the file, for workers that do not see it.
 
     Returns
     -------
@@ -129,7 +129,7 @@ def fetch(ref: Ref, payload: Payload = None) -> Any:
 
 
 def is_visible(ref: Ref) -> bool:
-    """Whether this process sees the file; then it sees the folder around it, too."""
+    """Return whether this process sees the file, and so the folder around it."""
     try:
         with open(ref.path, "rb") as file:
             return file.read(TOKEN_SIZE) == ref.token.encode()

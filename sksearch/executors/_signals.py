@@ -1,4 +1,4 @@
-"""Ctrl-C told apart from an estimator that raises KeyboardInterrupt, and SIGTERM made like it."""
+"""Ctrl-C and SIGTERM, distinguished from an estimator that raises KeyboardInterrupt."""
 
 import signal
 import sys
@@ -11,11 +11,11 @@ from typing import Any, Self
 
 
 class Interrupts:
-    """Notes a SIGINT or SIGTERM that comes while the context is open, and passes it on.
+    """Records a SIGINT or SIGTERM within a context, and passes it on.
 
-    Where SIGTERM would end the process at once, it raises SystemExit instead, so that results are
-    kept and workers ended. The note is the class's, since signals are the process's. Outside the
-    main thread, where no signal arrives, nothing is done.
+    If SIGTERM would end the process immediately, it raises SystemExit instead, so that results are
+    saved and workers ended. The record belongs to the class, since signals belong to the process.
+    Outside the main thread, which no signal reaches, the context does nothing.
     """
 
     pending = False
@@ -23,37 +23,37 @@ class Interrupts:
 
     @classmethod
     def heed(cls) -> None:
-        """Raise what the noted signal stands for, if somebody has swallowed it on its way."""
+        """Raise the exception of a recorded signal that other code has swallowed."""
         if cls.pending:
             is_ctrl_c = cls._number == signal.SIGINT
             raise KeyboardInterrupt if is_ctrl_c else SystemExit(128 + cls._number)
 
     @classmethod
     def let_pass(cls, error: BaseException) -> None:
-        """Raise an error again unless it is a failure of the code that has raised it.
+        """Raise an error again unless it is a failure of the code that raised it.
 
-        As in scikit-learn only exceptions are failures, so that the timeout of a test runner or a
-        task that was cancelled ends a search. A KeyboardInterrupt or SystemExit is one where no
-        signal has raised it: some library calls ``sys.exit``. A class derived from these is the
-        author's own way to end all.
+        As in scikit-learn, only exceptions are failures, so that a test runner's timeout or a
+        cancelled task ends a search. A KeyboardInterrupt or SystemExit counts as a failure if no
+        signal raised it, because some libraries call ``sys.exit``. A class derived from these is
+        always raised again: its author chose it to end everything.
         """
         is_exit = type(error) in (KeyboardInterrupt, SystemExit)
         if not (is_exit or isinstance(error, Exception)) or (
             is_exit and (cls.pending or _is_of_handler(error))
         ):
             raise error
-        cls.heed()  # numpy may make another error of Ctrl-C
+        cls.heed()  # NumPy may turn Ctrl-C into another error
 
     @classmethod
     @contextmanager
     def heeded(cls) -> Iterator[None]:
-        """Raise it at the end, also in the place of an error that somebody has made of it."""
+        """Raise a recorded signal at the end, even in place of an error derived from it."""
         try:
             yield
-        except Exception:  # numpy makes a ValueError of Ctrl-C
+        except Exception:  # NumPy turns Ctrl-C into a ValueError
             cls.heed()
             raise
-        cls.heed()  # an MLP of scikit-learn swallows it
+        cls.heed()  # scikit-learn's MLP swallows it
 
     def __enter__(self) -> Self:
         Interrupts.pending = False
@@ -61,7 +61,7 @@ class Interrupts:
         try:
             if threading.current_thread() is threading.main_thread():
                 self._take()
-        except BaseException:  # a signal that came meanwhile
+        except BaseException:  # a signal that arrived meanwhile
             self._give_back()
             raise
         return self
@@ -69,12 +69,12 @@ class Interrupts:
     def __exit__(self, *error: object) -> None:
         try:
             self._give_back()
-        except BaseException:  # a signal that came meanwhile
+        except BaseException:  # a signal that arrived meanwhile
             self._give_back()
             raise
 
     def _take(self):
-        """Handle the signals, in the place of the earlier handlers."""
+        """Replace the earlier signal handlers."""
         for number in (signal.SIGINT, signal.SIGTERM):
             before = signal.getsignal(number)
             if callable(before) or (number, before) == (signal.SIGTERM, signal.SIG_DFL):
@@ -82,7 +82,7 @@ class Interrupts:
                 signal.signal(number, self._note)
 
     def _give_back(self):
-        """Give the signals back to the earlier handlers."""
+        """Restore the earlier signal handlers."""
         for number, before in self._before.items():
             signal.signal(number, before)
 
@@ -96,7 +96,7 @@ class Interrupts:
 
 
 def _is_of_handler(error: BaseException) -> bool:
-    """Whether the handler of a signal, a timer's for instance, has raised an error."""
+    """Return True if a signal handler, for instance of a timer, has raised the error."""
     handlers = map(signal.getsignal, signal.valid_signals())
     codes = {getattr(handler, "__code__", None) for handler in handlers}
     return any(frame.f_code in codes for frame, _ in traceback.walk_tb(error.__traceback__))

@@ -1,4 +1,4 @@
-"""A clock of simulated seconds, and simulated workers that all run in this thread."""
+"""A clock of simulated seconds, with simulated workers that all run in this thread."""
 
 import heapq
 import math
@@ -19,13 +19,13 @@ from sksearch.executors._in_process import SerialExecutor
 from sksearch.executors._limits import Limits, LostTask
 
 DIGITS = 18
-TICKS = 10**DIGITS  # a second; time is counted in integers, which do not round
+TICKS = 10**DIGITS  # per second; time is counted in integers, which do not round
 _CONTEXT = Context(prec=60)  # whatever precision the user has set
 
 
 @dataclass(order=True)
 class _VirtualTask:
-    """What a simulated worker does; ordered by when it ends, then by when it began."""
+    """Task of a simulated worker; ordered by its end, then by its beginning."""
 
     end: int
     number: int
@@ -37,25 +37,25 @@ class _VirtualTask:
 
 
 class VirtualClock:
-    """Simulated seconds, and workers that share them: one core plays any number.
+    """Simulated seconds, and any number of workers that share them on one core.
 
-    A search that is fitted while the clock is open runs in this thread, whatever its `n_jobs`
-    and `pre_dispatch`. Its jobs go to the first free one of `n_workers` simulated workers and
-    last as long as their estimators `spend`. Limits (``timeout``, ``resource="seconds"``) and
-    times (``mean_fit_time``, the cost of a `Result`) are simulated seconds. Real time never
-    enters, so everything is the same in each run, bit for bit.
+    A search fitted while the clock is open runs in this thread, whatever its `n_jobs` and
+    `pre_dispatch`. Its jobs go to the first free one of `n_workers` simulated workers and last as
+    long as their estimators `spend`. Limits (``timeout``, ``resource="seconds"``) and times
+    (``mean_fit_time``, the cost of a `Result`) are simulated seconds. Real time never matters, so
+    each run is bit-identical.
 
     Parameters
     ----------
     n_workers : int, default=1
-        Count of simulated workers.
+        Number of simulated workers.
 
     Attributes
     ----------
     seconds : float
-        Simulated seconds since the clock was opened: after one search its makespan.
+        Simulated seconds since the clock was opened; after one search, its makespan.
     busy_seconds : float
-        Simulated seconds that workers worked, summed over workers.
+        Simulated working time, summed over workers.
     utilisation : float
         ``busy_seconds / (n_workers * seconds)``; NaN if no time passed.
 
@@ -66,13 +66,13 @@ class VirtualClock:
 
     Notes
     -----
-    What is spent outside of a task, such as in the refit, keeps one worker busy, and the clock
-    goes on. Proposals take no time. A search inside of a task (nested cross-validation)
-    occupies the one worker of that task. A clock is open in the thread that opened it: what an
-    estimator spends in threads or processes of its own is not seen.
+    Time spent outside a task, such as in the refit, occupies one worker and advances the clock.
+    Proposals take no time. A search inside a task (nested cross-validation) occupies the task's
+    only worker. A clock is open in the thread that opened it: time that an estimator spends in its
+    own threads or processes is not counted.
 
-    Time is exact: 0.1 seconds are a tenth, and ten of them are one second. What ends at the same
-    instant is known at the same instant.
+    Time is exact: 0.1 seconds are a tenth, and ten of them are one second. Tasks that end at the
+    same instant are finished at the same instant.
 
     Examples
     --------
@@ -103,7 +103,7 @@ class VirtualClock:
 
     def _reset(self) -> None:
         self._time = self._busy = 0
-        self._spent: int | None = None  # by the task that is being run
+        self._spent: int | None = None  # by the running task
         self._queue: deque = deque()
         self._running: list[_VirtualTask] = []
         self._numbers = count()
@@ -134,16 +134,16 @@ class VirtualClock:
         """Share of the workers' time that they worked."""
         return self._busy / (self.n_workers * self._time) if self._time else math.nan
 
-    # ---- what `now`, `spend` and `make_executor` call
+    # ---- called by `now`, `spend` and `make_executor`
 
     def now(self) -> float:
         """Return the seconds since the clock was opened; inside a task, since the task began."""
-        # Not since the opening: durations would round differently with where a task begins,
-        # and so would depend on the count of workers.
+        # Not since the opening: durations would round differently depending on the start of a
+        # task, and so would depend on the number of workers.
         return (self._time if self._spent is None else self._spent) / TICKS
 
     def spend(self, seconds: float) -> None:
-        """Let time pass: for the task that is being run, or for everyone."""
+        """Advance time, for the running task or for all workers."""
         if not 0 <= seconds < math.inf:
             raise ValueError(f"seconds={seconds} must be a finite number of at least 0.")
         if self._spent is None:
@@ -159,12 +159,12 @@ class VirtualClock:
         limits: Limits | None = None,
         folder: Path | None = None,
     ) -> Executor:
-        """Where a search runs: on all workers, or inside of a task on that task's worker."""
+        """Return the executor of a search: on all workers, or on the one worker of its task."""
         if self._spent is None:
             return VirtualExecutor(function, context, self, limits, folder)
         return SerialExecutor(function, context, folder)
 
-    # ---- what the executor calls
+    # ---- called by the executor
 
     def _submit(self, owner: "VirtualExecutor", call: Callable[[], Any]) -> Future:
         """Queue a call for the first free worker."""
@@ -174,9 +174,9 @@ class VirtualClock:
         return future
 
     def _wait(self, futures: Sequence[Future], timeout: float | None) -> None:
-        """Let time pass until one of the unfinished futures is done, or for `timeout` seconds."""
+        """Advance time until one of the unfinished futures is done, or by `timeout` seconds."""
         limit = math.inf
-        if timeout is not None:  # less than a tick must not be none, or it is repeated for ever
+        if timeout is not None:  # less than a tick must not become zero: endless loop
             limit = max(_ticks(self.seconds + max(timeout, 0)), self._time + (timeout > 0))
         while futures and self._running and not any(future.done() for future in futures):
             end = min(self._running[0].end, limit)
@@ -184,19 +184,19 @@ class VirtualClock:
             if end == limit:
                 return
         if futures and limit < math.inf and not any(future.done() for future in futures):
-            self._advance(limit)  # for what a signal ended, and will never be done
+            self._advance(limit)  # for calls ended by a signal, which never finish
 
     def _forget(self, owner: "VirtualExecutor") -> None:
-        """Forget what an executor that ends has not finished: its workers are free."""
+        """Drop the unfinished calls of an executor that ends, and free its workers."""
         self._queue = deque(entry for entry in self._queue if entry[0] is not owner)
         self._busy += sum(self._time - task.start for task in self._running if task.owner is owner)
         self._running = [task for task in self._running if task.owner is not owner]
         heapq.heapify(self._running)
 
-    # ---- inside
+    # ---- internals
 
     def _advance(self, to: Any) -> None:
-        """Let time pass, and finish the calls that end meanwhile."""
+        """Advance time, and finish the calls that end meanwhile."""
         self._start()
         while self._running and self._running[0].end <= to:
             self._time = self._running[0].end
@@ -251,9 +251,9 @@ class VirtualExecutor(Executor):
     clock : VirtualClock
         The clock, open as long as the executor is used.
     limits : Limits or None
-        Limits of a task: simulated seconds; memory is not looked at.
+        Limits of a task: simulated seconds; memory is ignored.
     folder : Path or None
-        Where tasks leave what is too large to return; None for memory.
+        Folder for outputs too large to return; None for memory.
 
     Examples
     --------
@@ -301,5 +301,5 @@ class VirtualExecutor(Executor):
 
 
 def _ticks(seconds: float) -> int:
-    """The decimal number that is printed: 0.1 is a tenth, and not what a float makes of it."""
+    """Convert the printed decimal exactly: 0.1 is a tenth, without binary rounding."""
     return int(Decimal(repr(float(seconds))).scaleb(DIGITS, _CONTEXT))

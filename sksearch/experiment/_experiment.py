@@ -1,4 +1,4 @@
-"""Run an experiment: check it, do the runs that its file does not have, and make the table."""
+"""Run an experiment: check it, do the runs missing in its file, and create the table."""
 
 import math
 import time
@@ -48,12 +48,12 @@ def run_experiment(
         Searches by name. Each is one of
 
         - a pair (`Sampler`, `Scheduler`), which is played on curves without an estimator;
-        - a search estimator with ``cv_results_``, of this package or of another one. It is
-          cloned, and gets the seed as ``random_state`` and, if the problem has them, the
-          problem's estimator and space;
-        - a function ``search(estimator, space, random_state=seed)`` that returns one: its class,
-          a ``functools.partial`` of its class, or your own, for searches that want the space in
-          another form.
+        - a search estimator with ``cv_results_``, from this or another package. It is cloned,
+          and gets the seed as ``random_state`` and, if the problem has them, the problem's
+          estimator and space;
+        - a function ``search(estimator, space, random_state=seed)`` that returns a search
+          estimator: its class, a ``functools.partial`` of its class, or a custom function, for
+          searches that need the space in another form.
     problems : dict
         Problems by name. Each is one of
 
@@ -61,13 +61,13 @@ def run_experiment(
         - a tuple ``(estimator, space, X, y)``;
         - a tuple ``(X, y)``, for search estimators that keep their own estimator and space.
     n_seeds : int
-        Count of runs of each search on each problem, with the seeds 0, 1, ...
+        Number of runs of each search on each problem, with the seeds 0, 1, ...
     path : path-like or None, default=None
-        A file to which each run is written when it ends, as a line of JSON. Runs that the file
-        has already are read and not done again, unless their search or problem has changed; a
-        line that was cut short is dropped. None: runs are kept in memory only.
+        A file to which each run is written when it ends, as a line of JSON. Runs already in the
+        file are read and not repeated, unless their search or problem has changed; a truncated
+        line is dropped. None: runs are kept in memory only.
     n_jobs : int or None, default=1
-        Count of runs at the same time, as in joblib. It does not change the table.
+        Number of concurrent runs, as in joblib. It does not change the table.
     verbose : int, default=1
         0 prints nothing, 1 a line of progress on standard error.
 
@@ -78,33 +78,33 @@ def run_experiment(
         `problems`, seeds and evaluations, with the columns
 
         - ``search``, ``problem``, ``seed``;
-        - ``step``, count of evaluations so far, from 1;
-        - ``resource``, units of the resource that the run has spent so far. A whole training
+        - ``step``, number of evaluations so far, from 1;
+        - ``resource``, units of the resource that the run has spent so far. A complete fit
           counts as ``max_resources`` units on curves, and elsewhere as 1;
-        - ``seconds``, cost of all trainings so far, summed over folds; on curves simulated;
+        - ``seconds``, cost of all fits so far, summed over folds; simulated on curves;
         - ``loss`` of this evaluation, the negative score; NaN if it failed;
         - ``incumbent``, loss of the best candidate so far, among those at the largest resource
-          that any has reached; NaN before the first one that did not fail.
+          reached by any; NaN before the first success.
 
     Raises
     ------
     TypeError, ValueError
-        If an argument is not usable, before anything is run, or if `path` is another file.
+        If an argument is invalid (before any run), or `path` is another kind of file.
     ImportError
-        If there is no pandas.
+        If pandas is not installed.
 
     Warns
     -----
     UserWarning
-        If runs failed. They have no rows, and with a `path` they are tried again the next time.
+        If runs failed. They have no rows, and with a `path` they are retried the next time.
 
     Notes
     -----
-    On curves, and wherever estimators are deterministic, everything but ``seconds`` of real
-    trainings is the same for any `n_jobs` and after a resume, bit for bit. A search of another
-    package gives one row for each row of its ``cv_results_``, each a whole training. A search or
-    problem is recognised by its class and parameters, not by the code of its methods: delete the
-    file at `path` when that code has changed.
+    On curves, and with deterministic estimators, everything except the ``seconds`` of real fits is
+    bit-identical for any `n_jobs` and after a resume. A search from another package has one row
+    for each row of its ``cv_results_``, each a complete fit. A search or problem is recognised by
+    its class and parameters, not by the code of its methods: delete the file at `path` if that
+    code has changed.
 
     Examples
     --------
@@ -147,11 +147,11 @@ def _pandas() -> Any:
     return pd
 
 
-# ---- what is asked for
+# ---- arguments
 
 
 def _check(searches: Any, problems: Any, n_seeds: Any) -> None:
-    """Refuse arguments before anything is run."""
+    """Reject invalid arguments before any run."""
     for argument, named in (("searches", searches), ("problems", problems)):
         if not isinstance(named, Mapping) or not all(isinstance(name, str) for name in named):
             raise TypeError(f"{argument}={named!r} must be a dict of names and what they are.")
@@ -173,7 +173,7 @@ def _check(searches: Any, problems: Any, n_seeds: Any) -> None:
 
 
 def _check_pair(name: str, search: object, problem_name: str, problem: Any) -> None:
-    """Refuse a search that cannot be run on a problem."""
+    """Reject a search that cannot be run on a problem."""
     if isinstance(search, tuple):
         if len(search) != 2 or not (
             isinstance(search[0], Sampler) and isinstance(search[1], Scheduler)
@@ -213,7 +213,7 @@ def _check_pair(name: str, search: object, problem_name: str, problem: Any) -> N
 def _run_missing(
     runs: dict[Key, tuple], journal: Journal, n_jobs: int | None, verbose: int
 ) -> None:
-    """Do the runs that the journal does not have; warn of all failures at the end."""
+    """Do the runs missing in the journal; warn of all failures at the end."""
     missing = [key for key in runs if key not in journal.curves]
     reporter = _Reporter(len(runs), len(missing))
     failures = []
@@ -238,7 +238,7 @@ def _run_missing(
 
 
 class _Reporter:
-    """Reports how many runs are done, and how long the others will take."""
+    """Reports the number of finished runs, and the remaining time."""
 
     def __init__(self, n_runs: int, n_missing: int):
         self._n_runs, self._n_missing = n_runs, n_missing
@@ -246,7 +246,7 @@ class _Reporter:
         self._start = time.perf_counter()
 
     def line(self, width: int) -> str:
-        """Return how many runs are done, and the time left."""
+        """Return the number of finished runs and the time left as a line."""
         n_left, text = self._n_missing - self.n_done, self._runs()
         if self.n_done and n_left:
             seconds = (time.perf_counter() - self._start) / self.n_done * n_left
@@ -254,7 +254,7 @@ class _Reporter:
         return text[:width]
 
     def last_line(self, error: type[BaseException] | None) -> str:
-        """Return how many runs are done, and the time that they took."""
+        """Return the number of finished runs and the time taken as a line."""
         how = "in" if error is None else "when it ended after"
         return f"{self._runs()} {how} {duration(time.perf_counter() - self._start)}"
 
@@ -267,7 +267,7 @@ class _Reporter:
 
 
 def _table(pd: Any, curves: dict[Key, dict]) -> "pandas.DataFrame":
-    """Make the table with one row for each evaluation."""
+    """Create the table with one row for each evaluation."""
     counts = [len(run["loss"]) for run in curves.values()]
     columns = {
         name: np.repeat(np.array([getattr(key, name) for key in curves], dtype=kind), counts)

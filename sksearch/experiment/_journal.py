@@ -1,4 +1,4 @@
-"""The file that keeps the runs of an experiment that are done."""
+"""The file that stores the finished runs of an experiment."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ from sksearch.experiment._run_once import CURVES
 
 
 class Key(NamedTuple):
-    """What a run is known by; the names are keys of the file's lines."""
+    """Identity of a run; the names are keys of the file's lines."""
 
     search: str
     problem: str
@@ -17,7 +17,7 @@ class Key(NamedTuple):
 
 
 class Journal:
-    """Runs by their keys, and the file that keeps them.
+    """Runs by their keys, and the file that stores them.
 
     Parameters
     ----------
@@ -29,11 +29,11 @@ class Journal:
         self.path: Any = None if path is None else Path(path)
         self.curves: dict[Key, dict] = {}
         if self.path is not None:
-            open(self.path, "ab").close()  # a path that cannot be written fails at once
+            open(self.path, "ab").close()  # a path that is not writable fails immediately
             self._read()
 
     def _read(self) -> None:
-        """Read the runs of the file, and drop a last line that was cut short."""
+        """Read the runs of the file, and drop a truncated last line."""
         data = self.path.read_bytes()
         whole = data[: data.rfind(b"\n") + 1]
         for number, line in enumerate(whole.splitlines(), start=1):
@@ -51,7 +51,7 @@ class Journal:
                 file.truncate(len(whole))
 
     def add(self, key: Key, curves: dict[str, list]) -> None:
-        """Keep a run, and write it at once, so that nothing is lost with the process."""
+        """Store a run, and write it immediately, so that nothing is lost with the process."""
         self.curves[key] = curves
         if self.path is not None:
             with open(self.path, "a", encoding="utf-8") as file:

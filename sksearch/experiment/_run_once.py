@@ -16,12 +16,12 @@ from sksearch.reader._read import chosen_metric, read
 from sksearch.reader._sources import FittedSearch
 from sksearch.simulators import CurveProblem, SimulatedEstimator, play
 
-CURVES = ("resource", "seconds", "loss", "incumbent")  # columns with one entry an evaluation
-SPACES = ("param_distributions", "search_spaces", "param_grid")  # what searches call their space
+CURVES = ("resource", "seconds", "loss", "incumbent")  # columns with one entry per evaluation
+SPACES = ("param_distributions", "search_spaces", "param_grid")  # searches' names of their space
 
 
 class SearchEstimator(Protocol):
-    """A search with scikit-learn's interface, of this package or of another one."""
+    """A search with scikit-learn's interface, from this or another package."""
 
     def fit(self, X: Any, y: Any, /) -> Any:
         """Search."""
@@ -30,7 +30,7 @@ class SearchEstimator(Protocol):
         """Return the parameters of the search."""
 
     def set_params(self, **params: Any) -> Any:
-        """Set some of them."""
+        """Set some of the parameters."""
 
 
 Maker: TypeAlias = Callable[..., SearchEstimator]  # of estimator and space
@@ -38,19 +38,19 @@ Contender: TypeAlias = SearchEstimator | Maker | tuple[Sampler, Scheduler]
 
 
 def is_search(search: object) -> TypeGuard[SearchEstimator]:
-    """Whether an object is a search estimator, and not a pair, a class or another function."""
+    """Return whether an object is a search estimator, not a pair, a class or a function."""
     return (
         not isinstance(search, type) and hasattr(search, "fit") and hasattr(search, "get_params")
     )
 
 
 def has_only_data(problem: Any) -> bool:
-    """Whether a problem leaves estimator and space to the search."""
+    """Return whether a problem leaves estimator and space to the search."""
     return isinstance(problem, tuple) and len(problem) == 2
 
 
 def space_name(search: SearchEstimator) -> str | None:
-    """Return what a search estimator calls its space, None if it has none of the known names."""
+    """Return the name of a search estimator's space parameter, None if unknown."""
     params = search.get_params(deep=False)
     return next((name for name in SPACES if name in params), None)
 
@@ -58,7 +58,7 @@ def space_name(search: SearchEstimator) -> str | None:
 def attempt(key: Any, search: Contender, problem: Any, seed: int) -> tuple[Any, dict | None, str]:
     """Return the key, with the curves of its run or None, and the error that ended it or ""."""
     try:
-        # What depends on threads or on global generators would depend on n_jobs.
+        # Results that depend on threads or on global generators would depend on n_jobs.
         with one_blas_thread(), seeded(seed):
             if isinstance(search, tuple):
                 sampler, scheduler = search
@@ -81,7 +81,7 @@ class _Event(NamedTuple):
 
 
 def _fitted_events(search: SearchEstimator | Maker, problem: Any, seed: int) -> list[_Event]:
-    """Fit a search estimator, on a virtual clock if the problem is one of curves."""
+    """Fit a search estimator, on a virtual clock if the problem has simulated curves."""
     if not isinstance(problem, CurveProblem):
         *given, X, y = problem
         return _events_of_search(_made(search, given, seed).fit(X, y))
@@ -97,7 +97,7 @@ def _fitted_events(search: SearchEstimator | Maker, problem: Any, seed: int) -> 
 
 
 def _made(search: SearchEstimator | Maker, given: Any, seed: int) -> SearchEstimator:
-    """Make the search estimator of a run; `given` are the problem's estimator and space."""
+    """Create the search estimator of a run; `given` are the problem's estimator and space."""
     if not is_search(search):
         return cast(Maker, search)(*given, random_state=seed)
     made = clone(search)
@@ -125,7 +125,7 @@ def _events_of_search(search: FittedSearch, problem: CurveProblem | None = None)
 def _events_of_history(history: History, units: dict | None = None) -> list[_Event]:
     """List the evaluations of a history in the order in which they ended.
 
-    `units` are what an evaluation costs, by (bracket, resource). None: each candidate goes on
+    `units` is the cost of an evaluation, by (bracket, resource). None: each candidate continues
     from its last resource, as in `play`.
     """
     events = []
@@ -144,7 +144,7 @@ def _events_of_rows(
 ) -> list[_Event]:
     """List the rows of ``cv_results_`` of a search from another package.
 
-    Each is a training of `whole` units, unless the search or its candidate says less.
+    Each is a fit of `whole` units, unless the search or its candidate specifies less.
     """
     found = read(search)
     if chosen_metric(search, found.results) is None:

@@ -1,4 +1,4 @@
-"""Gradients of validation losses by hyperparameters, and a penalty for each feature."""
+"""Gradients of validation losses with respect to hyperparameters, and a penalty per feature."""
 
 from sksearch._utils._on_demand import on_demand
 

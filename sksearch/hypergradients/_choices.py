@@ -1,16 +1,16 @@
-"""Discrete choices by gradients: each is drawn, and its probabilities are what is tuned.
+"""Discrete choices by gradients: choices are drawn, and their probabilities are tuned.
 
 ==========  ==========================================================================
-theta       logits, shape (n_choices, n_options); -inf where a choice has fewer options
-z           choices: a row of 0 and one 1 for each, or a point between them
+theta       logits, shape (n_choices, n_options); -inf if a choice has fewer options
+z           choices: one-hot rows, or points between them
 f           loss of z
-tau         temperature: how far a relaxed choice is from a drawn one
+tau         temperature: distance of a relaxed choice from a drawn one
 ==========  ==========================================================================
 
-The mean of f over choices that are drawn with probabilities softmax(theta) has its minimum where f
-has its own [1]_, but it is a smooth function of theta. A draw is the largest of theta + G, where G
-is Gumbel noise. With softmax((theta + G) / tau) in its place f is differentiable along the draw
-[2]_, [3]_.
+The mean of f over choices drawn with probabilities softmax(theta) has its minimum where f does
+[1]_, but is a smooth function of theta. A draw is the largest of theta + G, where G is Gumbel
+noise. If it is replaced by softmax((theta + G) / tau), f is differentiable along the draw [2]_,
+[3]_.
 """
 
 from collections.abc import Callable
@@ -29,23 +29,23 @@ def relaxed_choices(
     temperature: float = 0.5,
     random_state: int | np.random.RandomState | None = None,
 ) -> tuple[float, np.ndarray]:
-    """Return the mean loss over drawn choices, relaxed, and its gradient by their logits.
+    """Return the mean loss over relaxed draws of choices, and its gradient by their logits.
 
-    With an integer as `random_state` the draws are the same in each call, so that the mean is a
-    smooth function, which `scipy.optimize.minimize` can follow with ``jac=True``.
+    With an integer as `random_state`, the draws are the same in each call. The mean is then a
+    smooth function, which `scipy.optimize.minimize` can minimise with ``jac=True``.
 
     Parameters
     ----------
     function : callable
         ``function(z) -> (loss, gradient)`` of one set of choices, both ndarrays of shape
         (n_choices, n_options). The rows of `z` sum to 1. The gradient may be a hypergradient, such
-        as that of `implicit`.
+        as the result of `implicit`.
     theta : ndarray of shape (n_choices, n_options)
-        Logits. Where a choice has fewer options, the others are ``-inf``.
+        Logits. If a choice has fewer options, the others are ``-inf``.
     n_draws : int, default=16
-        Count of draws.
+        Number of draws.
     temperature : float, default=0.5
-        Near 0 the draws are nearly choices, and the gradient has much noise.
+        Near 0 the draws are almost discrete choices, and the gradient is very noisy.
     random_state : int, RandomState or None, default=None
         Source of the draws.
 
@@ -54,16 +54,16 @@ def relaxed_choices(
     loss : float
         Mean over the draws.
     gradient : ndarray of shape (n_choices, n_options)
-        Of this mean by `theta`, exactly.
+        Exact gradient of this mean by `theta`.
 
     Raises
     ------
     ValueError
-        If `theta` has not two dimensions, or a number is out of its range.
+        If `theta` is not two-dimensional, or a number is out of its range.
 
     See Also
     --------
-    implicit : Gradients by hyperparameters that are numbers.
+    implicit : Gradients by numeric hyperparameters.
 
     References
     ----------
@@ -76,7 +76,7 @@ def relaxed_choices(
 
     Examples
     --------
-    Which of three numbers is nearest to 2, for each of two choices:
+    Find the number nearest to 2 among three, for each of two choices:
 
     >>> import numpy as np
     >>> from scipy.optimize import minimize

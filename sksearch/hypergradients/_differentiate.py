@@ -1,17 +1,17 @@
-"""The gradient of a validation loss by hyperparameters, through training.
+"""Gradient of a validation loss with respect to hyperparameters, through training.
 
 ==========  ==========================================================================
 theta       hyperparameters, shape (n_hyper,)
 w           weights, shape (n_weights,)
 f, E        training loss of w and theta; validation loss
 H, B        second derivatives of f by w and w, by w and theta
-eta, m      learning rate, count of steps of training
+eta, m      learning rate, number of training steps
 ==========  ==========================================================================
 
 At a minimum of f, ``dE/dtheta = E_theta - B' H^-1 E_w`` [1]_, [2]_, and H^-1 is the sum of
-``eta (I - eta H)^k`` over all k [5]_. Where training is m steps of
-gradient descent, ``w[t + 1] = w[t] - eta f_w(w[t])``, the chain rule goes through the steps:
-forward with ``Z[t + 1] = (I - eta H) Z[t] - eta B`` for Z = dw/dtheta, or backward with
+``eta (I - eta H)^k`` over all k [5]_. If training is m steps of gradient descent,
+``w[t + 1] = w[t] - eta f_w(w[t])``, the chain rule goes through the steps: forward with
+``Z[t + 1] = (I - eta H) Z[t] - eta B`` for Z = dw/dtheta, or backward with
 ``a[t] = (I - eta H) a[t + 1]`` for a = dE/dw[t] [3]_, [4]_.
 
 References
@@ -34,21 +34,21 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
-#: Rows of a step of training; None are all.
+#: Rows of a training step; None for all rows.
 Rows = np.ndarray | None
 
 
 class BilevelProblem(ABC):
-    """A training loss f and a validation loss E, with the products that differentiation needs.
+    """A training loss f and a validation loss E, with the products needed for differentiation.
 
     See Also
     --------
     LinearProblem : Linear models with penalties.
-    TorchProblem : Any two functions of PyTorch.
+    TorchProblem : Any two PyTorch functions.
 
     Examples
     --------
-    The weight of one penalty, f = (w - 1)^2 / 2 + theta w^2 / 2, where E = w^2 / 2 is wanted:
+    The weight of one penalty, with f = (w - 1)^2 / 2 + theta w^2 / 2 and E = w^2 / 2:
 
     >>> import numpy as np
     >>> from sksearch.hypergradients import BilevelProblem, implicit
@@ -70,33 +70,33 @@ class BilevelProblem(ABC):
 
     @abstractmethod
     def gradient(self, w: np.ndarray, theta: np.ndarray, rows: Rows = None) -> np.ndarray:
-        """Derivative of f by w, of shape (n_weights,)."""
+        """Return the derivative of f by w, of shape (n_weights,)."""
 
     @abstractmethod
     def hessian_product(
         self, w: np.ndarray, theta: np.ndarray, v: np.ndarray, rows: Rows = None
     ) -> np.ndarray:
-        """H v, of shape (n_weights,)."""
+        """Return H v, of shape (n_weights,)."""
 
     @abstractmethod
     def mixed(self, w: np.ndarray, theta: np.ndarray, rows: Rows = None) -> np.ndarray:
-        """B, of shape (n_weights, n_hyper); only `forward` needs all of it."""
+        """Return B, of shape (n_weights, n_hyper); only `forward` needs all of it."""
 
     @abstractmethod
     def mixed_product(
         self, w: np.ndarray, theta: np.ndarray, v: np.ndarray, rows: Rows = None
     ) -> np.ndarray:
-        """B' v, of shape (n_hyper,)."""
+        """Return B' v, of shape (n_hyper,)."""
 
     @abstractmethod
     def validation(self, w: np.ndarray, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        """E, its derivative by w and its direct derivative by theta."""
+        """Return E, its derivative by w and its direct derivative by theta."""
 
 
 def implicit(
     problem: BilevelProblem, theta: np.ndarray, w: np.ndarray, tol: float = 1e-10
 ) -> tuple[float, np.ndarray]:
-    """Differentiate at a minimum of the training loss, whatever has found it.
+    """Differentiate at a minimum of the training loss, found by any method.
 
     Parameters
     ----------
@@ -105,8 +105,8 @@ def implicit(
     theta : ndarray of shape (n_hyper,)
         Hyperparameters.
     w : ndarray of shape (n_weights,)
-        Weights at which the derivative of the training loss is zero. Far from such a place the
-        result is wrong.
+        Weights at which the derivative of the training loss is zero. The result is wrong far from
+        such a point.
     tol : float, default=1e-10
         Relative residual at which conjugate gradients stop.
 
@@ -138,7 +138,7 @@ def implicit(
     loss, by_w, by_theta = problem.validation(w, theta)
     n = len(w)
     H = LinearOperator((n, n), matvec=lambda v: problem.hessian_product(w, theta, v), dtype=float)
-    with np.errstate(all="ignore"):  # divisions by zero, where H is singular
+    with np.errstate(all="ignore"):  # divisions by zero if H is singular
         v, info = cg(H, by_w, rtol=tol, maxiter=10 * n)
     if info != 0 or not np.isfinite(v).all():
         raise ValueError(
@@ -157,9 +157,9 @@ def neumann(
 ) -> tuple[float, np.ndarray]:
     """Differentiate at a minimum by the first terms of a series for the inverse Hessian.
 
-    They are what a fixed-point iteration for it has after as many steps, and what `truncated`
-    gives with all rows in the last steps of a training that has converged. No symmetry and no
-    solver are needed, and few steps are a gradient that is damped in flat directions.
+    The result equals the same number of steps of a fixed-point iteration, or of `truncated` with
+    all rows after training has converged. It needs neither symmetry nor a solver, and a few steps
+    give a gradient that is damped in flat directions.
 
     Parameters
     ----------
@@ -170,21 +170,21 @@ def neumann(
     w : ndarray of shape (n_weights,)
         Weights at which the derivative of the training loss is zero.
     learning_rate : float
-        Below 2 over the largest eigenvalue of the Hessian, or the series diverges.
+        Below 2 over the largest eigenvalue of the Hessian, otherwise the series diverges.
     n_steps : int
-        Count of terms, at least 1.
+        Number of terms, at least 1.
 
     Returns
     -------
     loss : float
         Validation loss.
     gradient : ndarray of shape (n_hyper,)
-        Derivative by theta, but for the terms that are left out.
+        Derivative by theta, except for the omitted terms.
 
     Raises
     ------
     ValueError
-        If the terms grow without end, or there are none.
+        If the terms grow without limit, or `n_steps` is less than 1.
 
     Examples
     --------
@@ -221,9 +221,9 @@ def forward(
     batches: Sequence[Rows],
     learning_rate: float,
 ) -> tuple[float, np.ndarray]:
-    """Differentiate through all steps of training while they are made.
+    """Differentiate through all steps of training, forward along with them.
 
-    Its cost grows with the count of hyperparameters, its memory does not grow with that of steps.
+    The cost grows with the number of hyperparameters; the memory does not grow with the steps.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ def forward(
     theta : ndarray of shape (n_hyper,)
         Hyperparameters.
     w : ndarray of shape (n_weights,)
-        Weights that training begins with.
+        Initial weights of training.
     batches : sequence of (ndarray or None)
         Rows of each step, None for all rows.
     learning_rate : float
@@ -273,8 +273,8 @@ def reverse(
 ) -> tuple[float, np.ndarray]:
     """Differentiate through all steps of training backwards.
 
-    Its cost is that of a few trainings for any count of hyperparameters. It keeps the weights of
-    all steps in memory.
+    The cost equals a few fits, for any number of hyperparameters. The weights of all steps are
+    kept in memory.
 
     Parameters
     ----------
@@ -283,7 +283,7 @@ def reverse(
     theta : ndarray of shape (n_hyper,)
         Hyperparameters.
     w : ndarray of shape (n_weights,)
-        Weights that training begins with.
+        Initial weights of training.
     batches : sequence of (ndarray or None)
         Rows of each step, None for all rows.
     learning_rate : float
@@ -317,9 +317,10 @@ def truncated(
     learning_rate: float,
     n_steps: int,
 ) -> tuple[float, np.ndarray]:
-    """Differentiate backwards through the last steps of training alone.
+    """Differentiate backwards through only the last steps of training.
 
-    What earlier steps add shrinks by a factor with each later step, so some tens often do.
+    The effect of earlier steps shrinks by a factor with each later step, so some tens often
+    suffice.
 
     Parameters
     ----------
@@ -328,25 +329,25 @@ def truncated(
     theta : ndarray of shape (n_hyper,)
         Hyperparameters.
     w : ndarray of shape (n_weights,)
-        Weights that training begins with.
+        Initial weights of training.
     batches : sequence of (ndarray or None)
         Rows of each step, None for all rows.
     learning_rate : float
         Size of a step.
     n_steps : int
-        Count of steps to go back, from 0 to all.
+        Number of steps to go back, from 0 to all.
 
     Returns
     -------
     loss : float
         Validation loss after the last step.
     gradient : ndarray of shape (n_hyper,)
-        Derivative by theta, but for what came before.
+        Derivative by theta, ignoring earlier steps.
 
     Raises
     ------
     ValueError
-        If there are not so many steps.
+        If there are fewer steps.
 
     Examples
     --------

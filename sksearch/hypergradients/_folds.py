@@ -1,7 +1,7 @@
-"""The validation loss of a model on one fold, with its gradient, by a factor of its Hessian.
+"""Validation loss of a model on one fold, with its gradient, by factorising its Hessian.
 
 ==========  ==========================================================================
-X, T        training rows, targets as the loss has them, (n, d) and (n, n_outputs)
+X, T        training rows, targets in the form of the loss, (n, d) and (n, n_outputs)
 X_, T_      the same of the validation rows
 W, A        weights of the features, (d, n_outputs); of the training rows, (n, n_outputs)
 s, p        strength of the penalty; factor for each feature, (d,)
@@ -9,7 +9,7 @@ H, K        Hessian of the training loss; kernel matrix of the training rows
 E           validation loss
 ==========  ==========================================================================
 
-A linear model minimises ``sum(loss(X W, T)) + s * sum(p * W**2) / 2``. Where it does,
+A linear model minimises ``sum(loss(X W, T)) + s * sum(p * W**2) / 2``. At the minimum,
 ``dE/dlog(p[j]) = -s p[j] sum_k W[j, k] V[j, k]`` with ``H V = dE/dW``.
 """
 
@@ -21,17 +21,17 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from sksearch.hypergradients._losses import Loss
 
 MAX_STEPS = 100
-#: Of the decrease that a step promises, beside the loss; the next step would promise its square.
+#: Relative promised decrease at which to stop; the next step would promise its square.
 TOLERANCE = 1e-11
-#: Of a diagonal: class scores that all grow by the same are the same probabilities.
+#: Relative to a diagonal: class scores that all grow equally give the same probabilities.
 JITTER = 1e-12
 
 
 @dataclass(frozen=True)
 class Fold:
-    """Rows to train on and to validate on, with targets as the loss has them.
+    """Training and validation rows, with targets in the form of the loss.
 
-    ``weights`` are those of the training rows, (n, 1); ``validation`` is the loss of other rows.
+    ``weights`` belong to the training rows, (n, 1); ``validation`` is the loss of other rows.
     """
 
     X: np.ndarray
@@ -41,18 +41,18 @@ class Fold:
     T_val: np.ndarray
     train: Loss
     validation: Loss
-    scale: float  # what the validation loss is multiplied by
-    kept: dict = field(default_factory=dict)  # of a squared loss the curvature never changes
+    scale: float  # factor of the validation loss
+    kept: dict = field(default_factory=dict)  # the curvature of a squared loss is constant
 
     def validate(self, P: np.ndarray) -> tuple[float, np.ndarray]:
-        """Mean validation loss of predictions, and its derivative by them."""
+        """Return the mean validation loss of predictions, and its derivative by them."""
         values = self.validation.value(P, self.T_val)
         by_P = self.validation.gradient(P, self.T_val) / values.size
         return self.scale * float(values.mean()), self.scale * by_P
 
 
 def linear(fold: Fold, log_s: float, log_p: np.ndarray, free: np.ndarray) -> tuple[float, ...]:
-    """Validation loss of a linear model, and its derivatives by ``log_s`` and ``log_p``.
+    """Return the validation loss of a linear model, with derivatives by ``log_s`` and ``log_p``.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def linear(fold: Fold, log_s: float, log_p: np.ndarray, free: np.ndarray) -> tup
     log_p : ndarray of shape (n_columns,)
         Logarithms of the factors.
     free : ndarray of shape (n_columns,), bool
-        Columns that are not penalised.
+        Unpenalised columns.
 
     Returns
     -------
@@ -104,14 +104,14 @@ def _train(fold, penalty):
         size = 1.0
         while (new := objective(W - size * step)) > value - 1e-4 * size * promise and size > 1e-6:
             size /= 2
-        if new >= value:  # rounding errors are larger than what is left
+        if new >= value:  # rounding errors exceed the remaining decrease
             break
         W, value = W - size * step, new
     return W, factors
 
 
 def _factors(fold, curvature, penalty):
-    """Cholesky factors of the Hessian: one for each output, or one for all where they interact."""
+    """Cholesky factors of the Hessian: one per output, or one for all if they interact."""
     if not np.array_equal(fold.kept.get("curvature"), curvature):
         products = _products(fold.X, fold.weights, curvature)
         fold.kept.update(curvature=curvature, products=products)
@@ -122,7 +122,7 @@ def _factors(fold, curvature, penalty):
 
 
 def _products(X, weights, curvature):
-    """X' C X for each output, only once if all are equal; one matrix where outputs interact."""
+    """X' C X for each output, only once if all are equal; one matrix if outputs interact."""
     if curvature.ndim == 2:
         root = np.sqrt(weights * curvature)
         n = 1 if (root == root[:, :1]).all() else root.shape[1]
@@ -170,7 +170,7 @@ def _solve_one(factor, B):
 def kernel_ridge(
     fold: Fold, log_s: float, log_p: np.ndarray, gamma: float | None
 ) -> tuple[float, ...]:
-    """Validation loss of kernel ridge regression, and its derivatives.
+    """Return the validation loss of kernel ridge regression, and its derivatives.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def kernel_ridge(
     by_s : float
         Derivative by `log_s`.
     by_p : ndarray of shape (n_features,)
-        Derivatives by `log_p`; minus their sum is the one by the logarithm of `gamma`.
+        Derivatives by `log_p`; minus their sum is the derivative by the logarithm of `gamma`.
     """
     root = np.exp(-0.5 * log_p)
     X, X_val, alpha = fold.X * root, fold.X_val * root, np.exp(log_s)
@@ -220,6 +220,6 @@ def _kernel(A, B, gamma):
 
 
 def _distances_weighed(M, A, B):
-    """For each column the sum over all pairs of rows of M times their squared distance in it."""
+    """For each column, sum over all pairs of rows M times their squared distance in it."""
     both = (A * (M @ B)).sum(axis=0)
     return M.sum(axis=1) @ A**2 + M.sum(axis=0) @ B**2 - 2 * both

@@ -17,15 +17,15 @@ class Loss(ABC):
 
     @abstractmethod
     def value(self, P: np.ndarray, T: np.ndarray) -> np.ndarray:
-        """Losses, of shape (n_rows,) or (n_rows, n_outputs)."""
+        """Return losses, of shape (n_rows,) or (n_rows, n_outputs)."""
 
     @abstractmethod
     def gradient(self, P: np.ndarray, T: np.ndarray) -> np.ndarray:
-        """Derivatives by the predictions, of shape (n_rows, n_outputs)."""
+        """Return derivatives by the predictions, of shape (n_rows, n_outputs)."""
 
     @abstractmethod
     def curvature(self, P: np.ndarray, T: np.ndarray) -> np.ndarray:
-        """Second derivatives, (n_rows, n_outputs), with a third axis where outputs interact."""
+        """Return second derivatives, (n_rows, n_outputs), and a third axis if outputs interact."""
 
 
 class Squared(Loss):
@@ -69,7 +69,7 @@ class Softmax(Loss):
 
 
 class SquaredHinge(Loss):
-    """The square of what is missing to a margin of 1."""
+    """The square of the distance missing to a margin of 1."""
 
     def value(self, P, T):
         return np.maximum(0, 1 - T * P) ** 2
@@ -82,7 +82,7 @@ class SquaredHinge(Loss):
 
 
 class SquaredInsensitive(Loss):
-    """The square of what an error is larger than epsilon."""
+    """The square of an error's excess over epsilon."""
 
     def __init__(self, epsilon: float):
         self.epsilon = epsilon

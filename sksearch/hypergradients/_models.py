@@ -1,4 +1,4 @@
-"""The validation loss of an estimator of scikit-learn, and its gradient by params."""
+"""Validation loss of a scikit-learn estimator, and its gradient by parameters."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,7 +26,7 @@ from sksearch.hypergradients._losses import (
 )
 from sksearch.hypergradients._penalties import FeaturePenalties
 
-#: Values of parameters for which the training loss is smooth, by class; the first one is advised.
+#: Parameter values with a smooth training loss, by class; the first one is advised.
 SMOOTH: dict[type, dict[str, tuple]] = {
     Ridge: {"positive": (False,)},
     RidgeClassifier: {"positive": (False,)},
@@ -44,14 +44,14 @@ SUPPORTED = (
     "Ridge(), RidgeClassifier(), LogisticRegression(), LinearSVC(), "
     "LinearSVR(loss='squared_epsilon_insensitive') or KernelRidge(kernel='rbf')"
 )
-PENALTIES = (1e-4, 1e6)  # ranges, where the user names none
+PENALTIES = (1e-4, 1e6)  # default ranges
 STRENGTH = (1e-5, 1e5)
 GAMMA = (1e-5, 1e3)
 
 
 @dataclass(frozen=True)
 class Parts:
-    """What an estimator is made of: steps before, `FeaturePenalties` if any, the model."""
+    """Parts of an estimator: steps before, `FeaturePenalties` if any, the model."""
 
     before: list
     penalties: FeaturePenalties | None
@@ -71,7 +71,7 @@ class Parts:
         return self.prefix + "gamma" if has_gamma else ""
 
     def ranges(self) -> dict[str, tuple[float, float]]:
-        """Name all that can be searched, and from where to where."""
+        """Return the searchable parameters with their ranges."""
         own = {
             self.penalties_name: PENALTIES,
             self.strength_name: STRENGTH,
@@ -80,7 +80,7 @@ class Parts:
         return {name: limits for name, limits in own.items() if name}
 
     def default_names(self) -> list[str]:
-        """Name what is searched where the user does not: nothing that penalties do as well."""
+        """Name the parameters searched by default, excluding those that penalties replace."""
         if self.penalties is None:
             return list(self.ranges())
         return [self.penalties_name, *([self.strength_name] if self.gamma_name else [])]
@@ -120,7 +120,7 @@ def parts_of(estimator: Any) -> Parts:
 
 
 def _is_other_model(estimator, model):
-    """Whether a class has methods of its own in the place of those that are differentiated."""
+    """Return whether a class overrides the methods that are differentiated."""
     kind: Any = next(cls for cls in SMOOTH if isinstance(model, cls))
     methods = (*TRAINING, *PREDICTION)
     own = overridden(model, methods) + overridden(estimator, methods)
@@ -128,20 +128,20 @@ def _is_other_model(estimator, model):
 
 
 class CrossValidatedLoss:
-    """The mean validation loss over folds as a function of params.
+    """Mean validation loss over folds as a function of parameters.
 
     Parameters
     ----------
     parts : Parts
-        Of the estimator.
+        Parts of the estimator.
     bounds : dict of str to tuple (low, high)
-        Ranges of the parameters that are searched.
+        Ranges of the searched parameters.
     X, y : array-like
         Data.
     splits : list of tuple (train, test)
         Folds.
     classes : ndarray or None
-        Labels, of a classifier.
+        Labels of a classifier.
     fit_params : dict
         Arguments of ``fit``.
     """
@@ -172,7 +172,7 @@ class CrossValidatedLoss:
 
     @cached_property
     def groups(self) -> np.ndarray:
-        """For each feature the number of its penalty."""
+        """Number of each feature's penalty."""
         n_features, *others = {fold.X.shape[1] - self._n_extra for fold in self.folds}
         if others:
             raise ValueError(
@@ -184,7 +184,7 @@ class CrossValidatedLoss:
             return np.zeros(n_features, dtype=int)
         return self.parts.penalties.group_of(n_features)
 
-    # ---- params as a vector of logarithms
+    # ---- parameters as a vector of logarithms
 
     @cached_property
     def bounds(self) -> np.ndarray:
@@ -193,14 +193,14 @@ class CrossValidatedLoss:
 
     @cached_property
     def sizes(self) -> list[int]:
-        """Counts of numbers of each parameter, in the order of their names."""
+        """Number of values of each parameter, in the order of their names."""
         return [self._size(name) for name in self.ranges]
 
     def _size(self, name):
         return self.groups.max() + 1 if name == self.parts.penalties_name else 1
 
     def theta(self, params: dict[str, Any]) -> np.ndarray:
-        """Logarithms of params, with the estimator's own values for what they lack."""
+        """Logarithms of parameters, with the estimator's own values for missing ones."""
         values = [
             np.broadcast_to(np.asarray(self._value(name, params), dtype=float), self._size(name))
             for name in self.ranges
@@ -209,7 +209,7 @@ class CrossValidatedLoss:
             return np.log(np.concatenate(values))
 
     def params(self, theta: np.ndarray) -> dict[str, Any]:
-        """Params inside their ranges; penalties as a tuple."""
+        """Parameters inside their ranges; penalties as a tuple."""
         params, i = {}, 0
         for name, (low, high) in self.ranges.items():
             n = self._size(name)
@@ -219,7 +219,7 @@ class CrossValidatedLoss:
         return params
 
     def _value(self, name, params):
-        """Value of a parameter, the estimator's own where params lack it."""
+        """Value of a parameter, the estimator's own if missing."""
         parts = self.parts
         if name == parts.penalties_name:
             return params.get(name, getattr(parts.penalties, "penalties", 1.0))
@@ -260,11 +260,11 @@ class CrossValidatedLoss:
 
     @property
     def _n_extra(self) -> int:
-        """Count of columns for an intercept."""
+        """Number of columns for an intercept."""
         return int(getattr(self.parts.model, "fit_intercept", False))
 
     def _fold(self, i, train, test):
-        """Data of a fold: numbers, with targets and weights as the losses have them."""
+        """Data of a fold: numbers, with targets and weights in the form of the losses."""
         X, y = self._data
         (X_train, y_train), (X_test, y_test) = (
             safe_split(self.parts.model, X, y, rows) for rows in (train, test)
@@ -301,7 +301,7 @@ class CrossValidatedLoss:
             return weights
         by_class = compute_sample_weight(class_weight, y_train)[:, None]
         if isinstance(model, LinearSVC) and T.shape[1] > 1:
-            by_class = np.where(T > 0, by_class, 1.0)  # liblinear weighs the rows of the one class
+            by_class = np.where(T > 0, by_class, 1.0)  # liblinear weights one class only
         return weights * by_class
 
 
@@ -320,7 +320,7 @@ def _check_target(model, y, classes):
 
 
 def _check_fit_params(parts, fit_params):
-    """Raise ValueError for what cannot be passed to ``fit``."""
+    """Raise ValueError for arguments that cannot be passed to ``fit``."""
     known = {"sample_weight", f"{parts.prefix}sample_weight"}
     known = set() if isinstance(parts.model, KernelRidge) else known
     if unknown := sorted(
@@ -333,7 +333,7 @@ def _check_fit_params(parts, fit_params):
 
 
 def _targets(model, y, classes):
-    """Targets as the losses have them: numbers, signs, or one-hot rows."""
+    """Targets in the form of the losses: numbers, signs, or one-hot rows."""
     if classes is None:
         T = check_array(y, dtype=float, ensure_2d=False, input_name="y")
         return T.reshape(len(T), -1)
@@ -344,7 +344,7 @@ def _targets(model, y, classes):
 
 
 def _losses(model: Any, n_outputs: int) -> tuple[Loss, Loss, float]:
-    """Loss of training, loss of validation, and what the latter is multiplied by."""
+    """Training loss, validation loss, and the factor of the latter."""
     if isinstance(model, LogisticRegression):
         loss: Loss = Softmax() if n_outputs > 1 else Logistic()
         return loss, loss, 1.0

@@ -1,4 +1,4 @@
-"""A learning rate that is tuned while it trains, by the gradient of the validation loss."""
+"""A learning rate tuned during training, by the gradient of the validation loss."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from sksearch.hypergradients._differentiate import BilevelProblem, Rows
 
-MEMORY = 0.99  # share of earlier slopes in what a slope is measured by
+MEMORY = 0.99  # share of earlier slopes in the scale of a slope
 
 
 def online_rate(
@@ -18,36 +18,36 @@ def online_rate(
     decay: float = 0.99,
     step: float = 0.01,
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """Train once, and let the learning rate follow its hypergradient on the way.
+    """Train once, and let the learning rate follow its hypergradient during training.
 
-    After each step the derivative of the validation loss by the rate of the latest steps, counted
-    the less the longer ago they are, moves the logarithm of the rate [1]_.
+    After each step, the derivative of the validation loss by the rate of the latest steps, with
+    weights that decay with age, moves the logarithm of the rate [1]_.
 
     Parameters
     ----------
     problem : BilevelProblem
         Training and validation loss.
     theta : ndarray of shape (n_hyper,)
-        Hyperparameters, which stay.
+        Hyperparameters, which stay fixed.
     w : ndarray of shape (n_weights,)
-        Weights that training begins with.
+        Initial weights of training.
     batches : sequence of (ndarray or None)
         Rows of each step, None for all rows.
     learning_rate : float
         Size of the first step.
     decay : float, default=0.99
-        What a step counts for less with each later one: 0 looks at the last step alone, 1 at all.
+        Weight of a step relative to the next one: 0 uses the last step alone, 1 all steps equally.
     step : float, default=0.01
-        How far the logarithm of the rate moves for a slope of the usual size; 0 leaves it.
+        Change of the logarithm of the rate for a slope of typical size; 0 leaves it unchanged.
 
     Returns
     -------
     loss : float
         Validation loss after the last step.
     w : ndarray of shape (n_weights,)
-        The weights then.
+        Weights after the last step.
     rates : ndarray of shape (n_steps,)
-        The rate of each step: a schedule for another training.
+        The rate of each step: a schedule for another fit.
 
     Raises
     ------

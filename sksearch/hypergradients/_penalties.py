@@ -12,23 +12,23 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 class FeaturePenalties(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Multiply the penalty of a model for each feature, or for each group of features.
 
-    It stands before a model with a squared penalty, as in ``make_pipeline(StandardScaler(),
-    FeaturePenalties(), Ridge())``. A feature with the penalty 100 is paid for 100 times: the model
-    uses it little. With 1 for all the model is what it was.
+    It precedes a model with a squared penalty, as in ``make_pipeline(StandardScaler(),
+    FeaturePenalties(), Ridge())``. A feature with the penalty 100 is penalised 100 times as
+    strongly, so the model hardly uses it. If all penalties are 1, the model is unchanged.
 
     Parameters
     ----------
     penalties : float or array-like of shape (n_groups,), default=1.0
-        Factors of the model's own penalty, positive. A number is for all.
+        Factors of the model's own penalty, positive. A single number applies to all.
     groups : array-like of shape (n_features,), default=None
-        For each feature the number of its group, from 0. None: each feature is a group.
+        Number of each feature's group, from 0. None: each feature is a group.
 
     Attributes
     ----------
     scale_ : ndarray of shape (n_features,)
         Factors of the columns.
     n_features_in_ : int
-        Count of features.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if they have any.
 
@@ -38,9 +38,9 @@ class FeaturePenalties(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    A penalty ``p w**2`` on the weight of x is ``v**2`` on that of ``x / sqrt(p)``, so columns are
-    divided by the roots, and ``coef_ * scale_`` are the weights of the features themselves. Before
-    an RBF kernel the roots are length-scales.
+    A penalty ``p w**2`` on the weight of x equals ``v**2`` on the weight of ``x / sqrt(p)``. So
+    columns are divided by the roots, and ``coef_ * scale_`` are the weights of the original
+    features. Before an RBF kernel the roots are length-scales.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class FeaturePenalties(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.groups = groups
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
-        """Find what each column is multiplied by.
+        """Compute the factor of each column.
 
         Parameters
         ----------
@@ -77,7 +77,7 @@ class FeaturePenalties(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If there is not one positive penalty for each group, or one group for each feature.
+            Unless there is one positive penalty for each group, and one group for each feature.
         """
         validate_data(self, X, accept_sparse=("csr", "csc"))
         groups = self.group_of(self.n_features_in_)
@@ -101,7 +101,7 @@ class FeaturePenalties(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         n_features : int
-            Count of features.
+            Number of features.
 
         Returns
         -------
@@ -111,7 +111,7 @@ class FeaturePenalties(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If `groups` is not a whole number from 0 for each feature.
+            If `groups` is not an integer of at least 0 for each feature.
         """
         if self.groups is None:
             return np.arange(n_features)

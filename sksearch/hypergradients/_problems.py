@@ -1,4 +1,4 @@
-"""Linear models with penalties as problems of two losses."""
+"""Linear models with penalties as bilevel problems."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,21 +17,21 @@ LOSSES: dict[str, type[Loss]] = {
 class LinearProblem(BilevelProblem):
     """A linear model with the logarithms of its penalties as hyperparameters.
 
-    The training loss is the mean loss of the rows and ``sum(exp(theta[group]) * w**2) / 2``, the
-    validation loss the mean loss of other rows.
+    The training loss is the mean loss of the rows plus ``sum(exp(theta[group]) * w**2) / 2``; the
+    validation loss is the mean loss of other rows.
 
     Parameters
     ----------
     X : array-like of shape (n_rows, n_features)
-        Rows to train on. A column of ones is an intercept, penalised as the others are.
+        Training rows. A column of ones is an intercept, penalised like the other columns.
     y : array-like of shape (n_rows,)
-        Their targets, -1 and 1 for the losses of classes.
+        Their targets, -1 and 1 for classification losses.
     X_val, y_val : array-like
-        Rows and targets to validate on.
+        Validation rows and targets.
     loss : {"squared", "logistic", "squared_hinge"}, default="squared"
         Loss of a row; "squared" is half of the squared error.
     groups : array-like of shape (n_features,), default=None
-        For each feature the number of its penalty, from 0. None: each has its own.
+        Number of each feature's penalty, from 0. None: each feature has its own.
 
     Raises
     ------
@@ -106,7 +106,7 @@ class LinearProblem(BilevelProblem):
         return float(self.loss.value(P, self.y_val).mean()), by_w, np.zeros_like(theta)
 
     def solve(self, theta: np.ndarray) -> np.ndarray:
-        """Train to the end.
+        """Train to convergence.
 
         Parameters
         ----------
@@ -116,7 +116,7 @@ class LinearProblem(BilevelProblem):
         Returns
         -------
         w : ndarray of shape (n_features,)
-            Weights of the least training loss.
+            Weights that minimise the training loss.
         """
         penalties = np.exp(theta)[self.groups]
 

@@ -1,4 +1,4 @@
-"""Functions of PyTorch as a problem of two losses."""
+"""PyTorch functions as a bilevel problem."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +10,7 @@ from sksearch.hypergradients._differentiate import BilevelProblem, Rows
 
 
 class TorchProblem(BilevelProblem):
-    """Two functions of PyTorch, differentiated by its autograd; needs ``torch``.
+    """Two PyTorch functions, differentiated by autograd; needs ``torch``.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ class TorchProblem(BilevelProblem):
     Notes
     -----
     ``torch.func.functional_call`` takes the weights of a module from a dict, and so from the parts
-    of a flat tensor. `w` and `theta` are on the CPU; functions may move them to a device.
+    of a flat tensor. `w` and `theta` are on the CPU; the functions may move them to a device.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class TorchProblem(BilevelProblem):
         return float(loss.detach()), by_w, _array(_derivative(loss, theta))
 
     def _product(self, w, theta, v, rows):
-        """Derivatives of the product of `gradient` with v by both."""
+        """Derivatives of the product of `gradient` with v by both variables."""
         w, theta = _leaves(w, theta)
         by_w = _derivative(self.train(w, theta, rows), w, keep=True)
         product = (by_w * by_w.new_tensor(v)).sum()
@@ -91,14 +91,14 @@ def _torch():
 
 
 def _leaves(*arrays):
-    """Arrays as tensors of float64 that gradients are asked for."""
+    """Arrays as float64 tensors that require gradients."""
     torch = _torch()
-    kind = {"dtype": torch.float64, "device": "cpu", "requires_grad": True}  # not the user's
+    kind = {"dtype": torch.float64, "device": "cpu", "requires_grad": True}  # overrides defaults
     return [torch.tensor(np.asarray(each), **kind) for each in arrays]
 
 
 def _derivative(value, by, keep=False):
-    """Derivative of a number, zeros where it does not depend on the variable."""
+    """Derivative of a number, zeros if it does not depend on the variable."""
     if value.grad_fn is None:
         return by.new_zeros(by.shape)
     (found,) = _torch().autograd.grad(value, by, create_graph=keep, allow_unused=True)

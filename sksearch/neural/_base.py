@@ -1,4 +1,4 @@
-"""The base class of all families: from arrays to a trained net and to predictions."""
+"""The base class of all net families: from arrays to a trained net and to predictions."""
 
 import copy
 import inspect
@@ -98,14 +98,14 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         "random_state": ["random_state"],
     }
     _checks = {"allow_nd": True, "dtype": [np.float32, np.uint8]}
-    _flat_rows = False  # whether rows that are no square images are images one pixel high
-    _architecture: ClassVar[tuple[str, ...]] = ()  # names of the params that `_body` takes
-    _tricks: ClassVar[tuple[str, ...]] = ()  # further names of params that a Recipe takes
+    _flat_rows = False  # if True, rows other than square images are images one pixel high
+    _architecture: ClassVar[tuple[str, ...]] = ()  # names of the parameters of `_body`
+    _tricks: ClassVar[tuple[str, ...]] = ()  # names of further parameters of a Recipe
 
     @property
     @abstractmethod
     def _body(self):
-        """A static ``_body(channels, height, width, n_classes, **params)`` that builds the net."""
+        """Static ``_body(channels, height, width, n_classes, **params)`` that builds the net."""
 
     @fit_context
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -168,7 +168,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         ------
         ValueError
             As in ``fit``; also with ``early_stopping=True``, beyond the horizon, and for a
-            schedule whose horizon is not known.
+            schedule with an unknown horizon.
         MemoryError, FloatingPointError
             As in ``fit``.
         """
@@ -222,7 +222,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     # ---- the net
 
     def _begin(self, X, y, classes, horizon):
-        """Make an untrained net for images like X."""
+        """Create an untrained net for images like X."""
         check_classification_targets(y)
         self.classes_ = np.unique(y if classes is None else classes)
         self.image_shape_, last = layout(X.shape, self.image_shape, self._flat_rows)
@@ -234,7 +234,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             self.net_ = self._new_net(X)
 
     def _new_net(self, X):
-        """Make a net whose weights and scales of the channels are set."""
+        """Create a net with initial weights and channel scales."""
         mean, deviation = scale_of(X.reshape(-1, *self.image_shape_), self._channels_last)
         height, width, channels = self.image_shape_
         if not self._channels_last:
@@ -260,7 +260,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         return net.initialize()
 
     def _recipe(self, precision):
-        """Collect how to train, and refuse a schedule that ends too early or at no known time."""
+        """Collect training settings; refuse schedules with an early or unknown end."""
         schedule = self.schedule
         if schedule == "auto":
             schedule = "constant" if self.horizon_ is None else "cosine"
@@ -289,7 +289,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     # ---- training
 
     def _train(self, X, y, sample_weight, stops):
-        """Train for `max_epochs` epochs, or until `patience` ends it if `stops`."""
+        """Train for `max_epochs` epochs; if `stops`, `patience` may end training earlier."""
         weights = self._weights(y, sample_weight)
         codes = self._codes(y)
         with self._place() as (device, precision):
@@ -379,13 +379,13 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
 
     @contextmanager
     def _place(self):
-        """Give device and precision, use our settings, and translate errors of memory."""
+        """Return device and precision, use our settings, and translate memory errors."""
         device = choose_device(self.device)
         with memory_errors(), own_settings(self.n_jobs):
             yield device, choose_precision(self.precision, device)
 
     def _images(self, X, codes, weights, device):
-        """Make `Images` of an array, whose layout must be that of the training."""
+        """Make `Images` of an array, whose layout must match the training images."""
         shape, last = layout(X.shape, self.image_shape_, self._flat_rows)
         if (shape, last) != (self.image_shape_, self._channels_last):
             raise ValueError(

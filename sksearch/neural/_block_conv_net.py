@@ -1,4 +1,4 @@
-"""Blocks of equal convolutional layers with a pooling after each, and a fully connected head."""
+"""Blocks of equal convolutional layers, each with pooling, and a fully connected head."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -40,7 +40,7 @@ def block_conv_net_body(
 
 
 def _convolution(n_in, n_out, size, separable):
-    if separable:  # first each channel by itself, then all channels of each pixel
+    if separable:  # first each channel separately, then all channels of each pixel
         return [Same(n_in, n_in, size, groups=n_in), nn.Conv2d(n_in, n_out, 1)]
     return [Same(n_in, n_out, size)]
 
@@ -48,26 +48,26 @@ def _convolution(n_in, n_out, size, separable):
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
 class BlockConvNetClassifier(ImageClassifier):
-    """Blocks of convolutional layers, each followed by a pooling, and a fully connected head.
+    """Blocks of convolutional layers, each followed by pooling, and a fully connected head.
 
-    The family was searched to recognise parts of the body in MRI images [1]_. It has no
-    normalisation, so the learning rate must suit the depth.
+    The family was searched to recognise body parts in MRI images [1]_. It has no normalisation, so
+    the learning rate must suit the depth.
 
     Parameters
     ----------
     n_blocks : int, default=3
-        Count of blocks. Each halves the image, so an image of 28 pixels allows four.
+        Number of blocks. Each halves the image, so an image of 28 pixels allows four.
     n_layers : int, default=1
-        Count of layers in a block.
+        Number of layers in a block.
     n_filters : int, default=32
-        Count of filters of each layer.
+        Number of filters of each layer.
     filter_size : int, default=3
         Side of a filter, in pixels.
     separable : bool, default=False
-        Whether a layer first filters each channel by itself and then mixes channels.
+        If True, a layer first filters each channel separately and then mixes channels.
     head : tuple of int, default=(256,)
-        Sizes of the fully connected layers between the blocks and the classes. The published
-        ones are (4096, 1024).
+        Sizes of the fully connected layers between the blocks and the classes. The published sizes
+        are (4096, 1024).
     {common}
 
     Attributes
@@ -76,8 +76,8 @@ class BlockConvNetClassifier(ImageClassifier):
 
     See Also
     --------
-    block_conv_net_space : What to search.
-    ConvNetClassifier : A net for practice.
+    block_conv_net_space : Search space of this net.
+    ConvNetClassifier : A net for practical use.
 
     References
     ----------
@@ -122,8 +122,8 @@ def block_conv_net_space() -> dict[str, Any]:
 
     Notes
     -----
-    The published range of the learning rate, 1e-7 to 1, has eight powers of ten, and the
-    published count of models allows seven. Here they end at 0.1.
+    The published range of the learning rate, 1e-7 to 1, spans eight powers of ten, and the
+    published number of models allows seven. Here the range ends at 0.1.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A small residual net, with the usual tricks of training as parameters."""
+"""A small residual net, with the usual training tricks as parameters."""
 
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -22,7 +22,7 @@ class Residual(nn.Module):
     Parameters
     ----------
     n_in, n_out : int
-        Count of channels.
+        Number of channels.
     stride : int
         Step of the first convolution: 2 halves the image.
     """
@@ -43,8 +43,8 @@ class Residual(nn.Module):
         """Convolve twice and add."""
         inner = functional.relu(self.norm_1(self.first(x)))
         if self.stride > 1:
-            # Not by the step of the convolution: oneDNN (issue 6035) writes beyond its memory
-            # for filters of one pixel, step 2 and few channels.
+            # Not by the step of the convolution: oneDNN (issue 6035) writes beyond its memory for
+            # filters of one pixel, step 2 and few channels.
             x = x[:, :, :: self.stride, :: self.stride]
             x = x.contiguous(memory_format=torch.channels_last)
         return functional.relu(self.norm_2(self.second(inner)) + self.short(x))
@@ -60,7 +60,7 @@ def conv_net_body(
     n_blocks: int,
     dropout: float,
 ) -> nn.Module:
-    """Build a convolution, stages of residual blocks, the mean of each channel, the classes."""
+    """Build a convolution, stages of residual blocks, the channel means, and the classes."""
     enough = 1 + (max(height, width) - 1).bit_length()
     if n_stages > enough:
         raise ValueError(
@@ -85,34 +85,34 @@ def conv_net_body(
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
 class ConvNetClassifier(ImageClassifier):
-    """A small residual net, with the usual tricks of training as parameters.
+    """A small residual net, with the usual training tricks as parameters.
 
-    Begin with this net: it is normalised, takes images of any size, and its depth and width are
+    Start with this net: it is normalised, accepts images of any size, and its depth and width are
     parameters.
 
     Parameters
     ----------
     n_filters : int, default=16
-        Count of filters of the first stage; each further stage has twice as many.
+        Number of filters of the first stage; each further stage doubles it.
     n_stages : int, default=3
-        Count of stages. Each but the first begins by halving the image.
+        Number of stages. Each stage except the first begins by halving the image.
     n_blocks : int, default=1
-        Count of residual blocks in a stage, of two layers each.
+        Number of residual blocks in a stage, of two layers each.
     dropout : float, default=0.0
-        Share of the values before the last layer that are set to 0 in training.
+        Share of the values before the last layer set to 0 during training.
     label_smoothing : float, default=0.0
-        Share of each label that all classes get in equal parts.
+        Share of each label distributed equally among all classes.
     flip : bool, default=False
-        Whether training images are mirrored at random, left to right. Not for digits.
+        If True, mirror training images at random, left to right. Unsuitable for digits.
     shift : int, default=0
         Largest shift of a training image, in pixels, in each direction.
     cutout : int, default=0
-        Side of a square in each training image that is blackened, in pixels.
+        Side of a blackened square in each training image, in pixels.
     warmup : float, default=1.0
-        Count of epochs in which the learning rate rises from 0; not used by "one_cycle".
+        Number of epochs in which the learning rate rises from 0; ignored by "one_cycle".
     ema_decay : float, default=0.0
-        Decay of a moving average of the weights over steps, which predicts; 0 for none. With a
-        constant learning rate it helps at any time as the end of a schedule does.
+        Decay of a moving average of the weights over steps, used for prediction; 0 for none. With
+        a constant learning rate it helps at any time as much as the end of a schedule.
     {common}
 
     Attributes
@@ -121,7 +121,7 @@ class ConvNetClassifier(ImageClassifier):
 
     See Also
     --------
-    conv_net_space : What to search.
+    conv_net_space : Search space of this net.
 
     References
     ----------
@@ -177,14 +177,14 @@ def conv_net_space(horizon: int | None = None) -> dict[str, Any]:
     Parameters
     ----------
     horizon : int or None, default=None
-        Count of epochs that the best candidates get, for the schedules of the learning rate.
+        Number of epochs that the best candidates get, for the schedules of the learning rate.
         None: schedules are not searched.
 
     Returns
     -------
     space : dict
-        Values of each parameter, to edit as needed. `flip` is not among them, since whether
-        mirrored images mean the same is known beforehand.
+        Values of each parameter, to edit as needed. `flip` is omitted, since you know in advance
+        if mirrored images mean the same.
 
     Examples
     --------

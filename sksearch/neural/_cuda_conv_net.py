@@ -44,12 +44,12 @@ def cuda_conv_net_body(
 class CudaConvNetClassifier(ImageClassifier):
     """Three convolutional layers of 5 x 5 filters, in the manner of cuda-convnet.
 
-    After each of them the image is halved, first by its maxima and then by its means.
+    Pooling halves the image at each layer: max pooling first, then twice average pooling.
 
     Parameters
     ----------
     n_filters_1, n_filters_2, n_filters_3 : int, default=32
-        Count of filters of each layer; the default of the third is 64.
+        Number of filters of each layer; the default of the third is 64.
     {common}
 
     Attributes
@@ -58,8 +58,8 @@ class CudaConvNetClassifier(ImageClassifier):
 
     See Also
     --------
-    cuda_conv_net_space : What to search.
-    ConvNetClassifier : A net for practice.
+    cuda_conv_net_space : Search space of this net.
+    ConvNetClassifier : A net for practical use.
 
     References
     ----------

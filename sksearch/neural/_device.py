@@ -1,4 +1,4 @@
-"""Where to compute: device, threads, precision, and what to do when memory is full."""
+"""Computing resources: device, threads, precision, and errors of full memory."""
 
 import gc
 import traceback
@@ -11,15 +11,15 @@ from joblib import effective_n_jobs
 from sksearch._utils._gpus import free_gpu_caches
 from sksearch.neural._torch import torch
 
-#: What PyTorch says when the memory of the CPU is full, or too little is left on the GPU to
-#: begin with: it has no class for it.
+#: PyTorch's messages if the memory of the CPU is full, or too little is left on the GPU to begin
+#: with: it has no class for this error.
 FULL = ("can't allocate memory", "not enough memory", "out of memory", "STATUS_ALLOC_FAILED")
 # Share of a GPU's free memory that this process may keep between calls: others may need it.
 SHARE_KEPT = 0.02
 
 
 def choose_device(name: str) -> torch.device:
-    """Return the device of a name; "auto" is the GPU where there is one."""
+    """Return the device of a name; "auto" is the GPU if available."""
     there = {"cuda": torch.cuda, "xpu": getattr(torch, "xpu", None), "mps": torch.backends.mps}
     if name == "auto":
         gpus = (kind for kind, backend in there.items() if backend and backend.is_available())
@@ -40,9 +40,9 @@ def choose_device(name: str) -> torch.device:
 
 
 def choose_precision(name: str, device: torch.device) -> str:
-    """Return the precision of a name; "auto" is bf16 where a GPU has it."""
+    """Return the precision of a name; "auto" is bf16 if a GPU supports it."""
     if name == "auto":
-        # Where it is emulated, it is slower than fp32.
+        # If emulated, bf16 is slower than fp32.
         has_it = device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
         return "bf16" if has_it else "fp32"
     if name == "fp16" and device.type != "cuda":
@@ -54,8 +54,8 @@ def choose_precision(name: str, device: torch.device) -> str:
 def own_settings(n_jobs: int | None) -> Iterator[None]:
     """Compute with PyTorch's defaults, whatever the user has set, and `n_jobs` CPU threads.
 
-    The number of threads changes the last bits of sums. The default type and device, autocast and
-    modes without gradients are for the user's own tensors.
+    The number of threads changes the last bits of sums. The user's default type and device,
+    autocast and no-gradient modes are meant for the user's own tensors.
     """
     n_threads, dtype = torch.get_num_threads(), torch.get_default_dtype()
     kinds = [kind for kind in ("cpu", "cuda") if torch.is_autocast_enabled(kind)]
@@ -80,7 +80,7 @@ def own_settings(n_jobs: int | None) -> Iterator[None]:
 def lent(net: Any, device: torch.device) -> Iterator[None]:
     """Move a net to a device and back to the CPU: between calls nothing stays on a GPU."""
     if device.type == "cpu":
-        # Gradients are kept: without them malloc returns the memory of the batches to the system
+        # Gradients are kept: otherwise malloc returns the memory of the batches to the system
         # after each call, which costs the next call a tenth of an epoch.
         yield
         return
@@ -96,13 +96,13 @@ def lent(net: Any, device: torch.device) -> Iterator[None]:
 def _move(net: Any, device: torch.device) -> None:
     net.module_.to(device)
     net.criterion_.to(device)
-    net.optimizer_.load_state_dict(net.optimizer_.state_dict())  # moves to where the weights are
+    net.optimizer_.load_state_dict(net.optimizer_.state_dict())  # moves it to the weights' device
     if net.average_ is not None:
         net.average_ = [tensor.to(device) for tensor in net.average_]
 
 
 def _release(device: torch.device) -> None:
-    """Free what PyTorch would keep for the next call, unless it is too little to matter."""
+    """Free PyTorch's cached memory, unless it is too small to matter."""
     if device.type != "cuda":
         if (backend := getattr(torch, device.type, None)) is not None:
             backend.empty_cache()
@@ -114,7 +114,7 @@ def _release(device: torch.device) -> None:
 
 @contextmanager
 def memory_errors() -> Iterator[None]:
-    """Turn PyTorch's errors of full memory into MemoryError, and free what was allocated.
+    """Turn PyTorch's errors of full memory into MemoryError, and free allocated memory.
 
     Raises
     ------

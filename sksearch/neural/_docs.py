@@ -1,4 +1,4 @@
-"""Texts that the docstrings of all families have in common."""
+"""Texts shared by the docstrings of all families."""
 
 COMMON = """
 max_epochs : int, default={max_epochs}

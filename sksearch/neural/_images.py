@@ -7,15 +7,15 @@ import numpy as np
 
 from sksearch.neural._torch import torch
 
-VALUES_AT_ONCE = 2**20  # of which a copy in float64 is made
-ROWS_FOR_SCALE = 10_000  # rows whose means and deviations are those of all, to three digits
+VALUES_AT_ONCE = 2**20  # values converted to float64 at a time
+ROWS_FOR_SCALE = 10_000  # rows whose means and deviations equal those of all rows to three digits
 SHARE_OF_MEMORY = 0.5  # largest share of a GPU's free memory for images that stay on it
 
 
 def layout(
     shape: tuple[int, ...], image_shape: tuple[int, ...] | None, flat: bool = False
 ) -> tuple[tuple[int, ...], bool]:
-    """Find out what the axes of an array are.
+    """Determine the axes of an array.
 
     Parameters
     ----------
@@ -24,14 +24,14 @@ def layout(
     image_shape : tuple of int or None
         Shape of one image, for flat rows.
     flat : bool, default=False
-        Whether rows that are no square images may be images one pixel high.
+        If True, rows other than square images may be images one pixel high.
 
     Returns
     -------
     one : tuple of int
         Shape of one image, with an axis for its channels.
     channels_last : bool
-        Whether the channels are its last axis.
+        True if the channels are its last axis.
     """
     one = shape[1:]
     if len(one) == 1:
@@ -48,13 +48,13 @@ def layout(
             f"X has shape {shape}: images are arrays of shape (n, height, width), "
             "(n, height, width, channels), (n, channels, height, width), or flat rows."
         )
-    if (one[0] == one[1]) != (one[1] == one[2]):  # images are square more often than not
+    if (one[0] == one[1]) != (one[1] == one[2]):  # most images are square
         return tuple(one), one[0] == one[1]
     return tuple(one), not one[0] < one[2]
 
 
 def _square(n_values: int, flat: bool) -> tuple[int, int]:
-    """Return height and width of a flat row that has no given shape."""
+    """Return height and width of a flat row without a given shape."""
     side = math.isqrt(n_values)
     if side * side == n_values:
         return (side, side)
@@ -81,17 +81,17 @@ def scale_of(X: np.ndarray, channels_last: bool) -> tuple[np.ndarray, np.ndarray
 
 
 class Images:
-    """Images, codes of their classes and their weights, from which batches are taken.
+    """Images with class codes and weights, from which batches are taken.
 
-    The array stays as it is, a view of a file included; only batches are copied. On a GPU all
-    images are kept there if half of the free memory is enough for them.
+    The array is left unchanged, even if it is a view of a file; only batches are copied. On a GPU
+    all images are kept there if they fit into half of the free memory.
 
     Parameters
     ----------
     X : ndarray of shape (n, height, width, channels) or (n, channels, height, width)
         Pixels of any dtype.
     channels_last : bool
-        Whether the channels are the last axis.
+        True if the channels are the last axis.
     codes : ndarray of int64 of shape (n,) or None
         Index of each row's class.
     weights : ndarray of shape (n,) or None
@@ -123,7 +123,7 @@ class Images:
         return len(self.X)
 
     def _upload(self) -> torch.Tensor:
-        """Copy all images to the device, in pieces, since here may be no room for a whole copy."""
+        """Copy all images to the device in pieces: the CPU may lack memory for a whole copy."""
         whole = torch.empty(
             self.X.shape, dtype=torch.from_numpy(self.X[:1].copy()).dtype, device=self.device
         )

@@ -1,4 +1,4 @@
-"""One to five convolutional layers, each with parameters of its own."""
+"""One to five convolutional layers, each with its own parameters."""
 
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -35,7 +35,7 @@ def layered_conv_net_body(
             layers.append(nn.BatchNorm2d(n_out))
         layers += [nn.ReLU(), Dropout(each[f"dropout_{i}"])]
         if each[f"pooling_{i}"]:
-            # Odd images are padded by all poolings but those of the first and the last layer.
+            # Odd images are padded by all poolings except in the first and the last layer.
             layers.append(nn.MaxPool2d(2, ceil_mode=1 < i < n_layers))
         n_in = n_out
     c, h, w = image_after(layers, channels, height, width)
@@ -45,24 +45,25 @@ def layered_conv_net_body(
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
 class LayeredConvNetClassifier(ImageClassifier):
-    """One to five convolutional layers, each with parameters of its own.
+    """One to five convolutional layers, each with its own parameters.
 
-    The search space of [1]_. After a layer come batch normalisation, ReLU, dropout and pooling.
+    The search space of [1]_. Each layer is followed by batch normalisation, ReLU, dropout and
+    pooling.
 
     Parameters
     ----------
     n_layers : int, default=2
-        Count of layers, from 1 to 5; the parameters of further layers are not used.
+        Number of layers, from 1 to 5; the parameters of further layers are ignored.
     n_filters_1, n_filters_2, n_filters_3, n_filters_4, n_filters_5 : int, default=32
-        Count of filters of each layer.
+        Number of filters of each layer.
     filter_size_1, filter_size_2, filter_size_3, filter_size_4, filter_size_5 : int, default=3
         Side of the filters of each layer, in pixels.
     dropout_1, dropout_2, dropout_3, dropout_4, dropout_5 : float, default=0.0
-        Share of the values after each layer that are set to 0 in training.
+        Share of the values after each layer set to 0 during training.
     batch_norm_1, batch_norm_2, batch_norm_3, batch_norm_4, batch_norm_5 : bool, default=True
-        Whether the outputs of each layer are normalised.
+        If True, normalise the outputs of each layer.
     pooling_1, pooling_2, pooling_3, pooling_4, pooling_5 : bool, default=True
-        Whether the image is halved after each layer.
+        If True, halve the image after each layer.
     {common}
 
     Attributes
@@ -71,8 +72,8 @@ class LayeredConvNetClassifier(ImageClassifier):
 
     See Also
     --------
-    layered_conv_net_space : What to search.
-    ConvNetClassifier : A net for practice.
+    layered_conv_net_space : Search space of this net.
+    ConvNetClassifier : A net for practical use.
 
     Notes
     -----
@@ -137,8 +138,8 @@ def layered_conv_net_space() -> dict[str, Any]:
     Returns
     -------
     space : dict
-        Values of each parameter, to edit as needed. The parameters of a layer are active where
-        the net has that layer.
+        Values of each parameter, to edit as needed. The parameters of a layer are active if the
+        net has that layer.
 
     Examples
     --------

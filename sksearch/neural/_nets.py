@@ -1,4 +1,4 @@
-"""What the nets of all families are made of."""
+"""Building blocks of the nets of all families."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +7,7 @@ from sksearch.neural._torch import nn, torch
 
 
 class ImageNet(nn.Module):
-    """A net that takes pixels as they are, and scales them as those of the training.
+    """A net for raw pixels, which scales them with the statistics of the training images.
 
     Parameters
     ----------
@@ -32,12 +32,12 @@ class ImageNet(nn.Module):
 
 
 class Dropout(nn.Module):
-    """Dropout with a generator of its own, which is set while training.
+    """Dropout with its own generator, which is set during training.
 
     Parameters
     ----------
     p : float
-        Share of values that are set to 0.
+        Share of values set to 0.
     """
 
     def __init__(self, p: float):
@@ -46,7 +46,7 @@ class Dropout(nn.Module):
         self.generator = None
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Set values to 0 while training."""
+        """Set values to 0 during training."""
         if not self.training or self.p == 0:
             return x
         kept = torch.empty_like(x).bernoulli_(1 - self.p, generator=self.generator)
@@ -54,12 +54,12 @@ class Dropout(nn.Module):
 
 
 class Same(nn.Sequential):
-    """A convolution that keeps the size of the image, also with filters of even size.
+    """A convolution that keeps the size of the image, even with filters of even size.
 
     Parameters
     ----------
     n_in, n_out : int
-        Count of channels.
+        Number of channels.
     size : int
         Side of the filters, in pixels.
     **kwargs : object
@@ -79,7 +79,7 @@ class Same(nn.Sequential):
 def image_after(
     layers: list[nn.Module], channels: int, height: int, width: int
 ) -> tuple[int, ...]:
-    """Pass a shape through layers that were built on the device "meta".
+    """Pass a shape through layers built on the device "meta".
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def build(
     deviation: list[float],
     seed: int,
 ) -> ImageNet:
-    """Build a net with weights that are a function of the seed alone.
+    """Build a net whose weights depend on the seed alone.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def build(
     image : tuple of int
         Channels, height and width of an image.
     n_classes : int
-        Count of outputs.
+        Number of outputs.
     mean, deviation : list of float
         Mean and deviation of each channel.
     seed : int
@@ -154,7 +154,7 @@ def build(
 
 @torch.no_grad()
 def _initialise(module: nn.Module, generator: torch.Generator) -> None:
-    """Draw weights: He's initialisation for all layers but the last, which no ReLU follows."""
+    """Draw weights: He's initialisation for all layers but the last, which has no ReLU."""
     if isinstance(module, nn.Conv2d | nn.Linear):
         last = getattr(module, "last", False)
         fan_in = module.weight[0].numel()
@@ -169,7 +169,7 @@ def _initialise(module: nn.Module, generator: torch.Generator) -> None:
 
 
 def last_layer(n_in: int, n_classes: int) -> nn.Linear:
-    """Make the layer whose outputs are the classes."""
+    """Create the layer whose outputs are the classes."""
     layer = nn.Linear(n_in, n_classes)
     layer.last = True
     return layer

@@ -21,8 +21,8 @@ def pixel_logistic_body(channels: int, height: int, width: int, n_classes: int) 
 class PixelLogisticClassifier(ImageClassifier):
     """Logistic regression on pixels, by gradient descent with momentum.
 
-    It is the smallest net, and its learning curves depend on four parameters. Rows that are no
-    square images are taken as they are, so it classifies any numbers.
+    It is the smallest net, and its learning curves depend on four parameters. Rows other than
+    square images are used unchanged, so it classifies any numbers.
 
     Parameters
     ----------
@@ -34,8 +34,8 @@ class PixelLogisticClassifier(ImageClassifier):
 
     See Also
     --------
-    pixel_logistic_space : What to search.
-    ConvNetClassifier : A net for practice.
+    pixel_logistic_space : Search space of this net.
+    ConvNetClassifier : A net for practical use.
 
     References
     ----------

@@ -1,7 +1,7 @@
 """One epoch of training, on any device.
 
 All random numbers of an epoch (order of the rows, flips, shifts, dropout) come from generators
-seeded by (seed, epoch). So the count of epochs is all that must be kept to go on exactly.
+seeded by (seed, epoch). So exact continuation requires only the number of epochs.
 """
 
 import math
@@ -29,32 +29,32 @@ AUTOCAST = {"bf16": torch.bfloat16, "fp16": torch.float16}
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to train, as plain values.
+    """Training settings, as plain values.
 
     Parameters
     ----------
     learning_rate : float
         Largest step size.
     batch_size : int
-        Largest count of rows in a step.
+        Largest number of rows in a step.
     schedule : {"constant", "cosine", "one_cycle"}
-        How the learning rate changes.
+        Schedule of the learning rate.
     horizon : int or None
-        Count of epochs after which the learning rate is 0.
+        Number of epochs after which the learning rate is 0.
     precision : {"fp32", "bf16", "fp16"}
         Precision of matrix products and convolutions.
     compile : bool
-        Whether to use ``torch.compile``.
+        If True, use ``torch.compile``.
     warmup : float, default=0.0
-        Count of epochs in which the learning rate rises.
+        Number of epochs in which the learning rate rises.
     ema_decay : float, default=0.0
         Decay of the moving average of the weights; 0 for none.
     flip : bool, default=False
-        Whether to mirror half of the images.
+        If True, mirror half of the images.
     shift : int, default=0
         Largest shift of an image, in pixels.
     cutout : int, default=0
-        Side of the square that is blackened, in pixels.
+        Side of the blackened square, in pixels.
     """
 
     learning_rate: float
@@ -70,7 +70,7 @@ class Recipe:
     cutout: int = 0
 
     def rate(self, epochs: float) -> float:
-        """Return the learning rate after a count of epochs, which may be a fraction."""
+        """Return the learning rate after a number of epochs, possibly fractional."""
         rise = min(1.0, epochs / self.warmup) if self.warmup > 0 else 1.0
         if self.schedule == "constant":
             return self.learning_rate * rise
@@ -88,7 +88,7 @@ class Recipe:
 class EpochNet(NeuralNetClassifier):
     """A skorch net whose epoch is one plain loop over batches.
 
-    skorch makes and pickles module, criterion and optimizer, counts epochs and keeps the
+    skorch creates and pickles module, criterion and optimizer, counts epochs and keeps the
     history. Its own loop records each batch, and waits for the GPU each time; this one records
     epochs.
 
@@ -99,7 +99,7 @@ class EpochNet(NeuralNetClassifier):
     average_ : list of Tensor or None
         Moving average of the `averaged_tensors`.
     n_averaged_ : int
-        Count of steps in the moving average.
+        Number of steps in the moving average.
     """
 
     scaler_, average_, n_averaged_ = None, None, 0
@@ -113,7 +113,7 @@ class EpochNet(NeuralNetClassifier):
         return dataset
 
     def check_data(self, X: Any, y: Any = None) -> None:
-        """Check nothing: the classifier has checked the data."""
+        """Skip the check: the classifier has checked the data."""
 
     def run_single_epoch(
         self, iterator: Any, training: bool, prefix: str, step_fn: Any, **fit_params: Any
@@ -134,7 +134,7 @@ class Epoch:
     images : Images
         Images to train on.
     recipe : Recipe
-        How to train.
+        Training settings.
     seed : int
         Seed of the classifier.
     number : int
@@ -181,7 +181,7 @@ class Epoch:
         return loss
 
     def _batches(self) -> Iterator[tuple]:
-        """Yield batches whose sizes differ by one row at most, so that none is too small."""
+        """Yield batches whose sizes differ by at most one row, so that none is too small."""
         n, n_batches = len(self.images), len(self)
         order = torch.randperm(n, generator=self.here)
         there = order.to(self.images.device)
@@ -200,7 +200,7 @@ class Step:
     net : EpochNet
         Net whose module is on the device.
     recipe : Recipe
-        How to train.
+        Training settings.
     device : torch.device
         Device to train on.
     """
@@ -243,12 +243,12 @@ class Step:
         """Add the weights of this step to their moving average."""
         net = self.net
         net.n_averaged_ += 1
-        # The average of few steps must not be that of the random weights it began with.
+        # An average over few steps must not contain the initial random weights.
         decay = min(self.recipe.ema_decay, net.n_averaged_ / (10 + net.n_averaged_))
         get_ema_multi_avg_fn(decay)(net.average_, self.weights, None)
 
     def end(self) -> None:
-        """Keep what the next epoch needs."""
+        """Store the state for the next epoch."""
         if self.scaler is not None:
             self.net.scaler_ = self.scaler.state_dict()
 
@@ -261,13 +261,13 @@ class EpochDraws:
     Parameters
     ----------
     recipe : Recipe
-        Which changes to draw.
+        Settings of the changes.
     n : int
-        Count of images.
+        Number of images.
     generator : torch.Generator
         Generator of the epoch.
     images : Images
-        Images of the epoch, on whose device the changes are kept.
+        Images of the epoch, whose device also stores the changes.
     """
 
     def __init__(self, recipe: Recipe, n: int, generator: torch.Generator, images: Images):
@@ -291,7 +291,7 @@ class EpochDraws:
         if self.flips is not None:
             x = torch.where(self.flips[rows].view(m, 1, 1, 1), x.flip(3), x)
         if self.shifts is not None:
-            # (m, height) and (m, width): where each row and column of pixels comes from.
+            # (m, height) and (m, width): source of each row and column of pixels.
             down, right = self.shifts[:, rows].unsqueeze(2)
             ys = torch.arange(height, device=x.device) + down
             xs = torch.arange(width, device=x.device) + right
@@ -311,7 +311,7 @@ class EpochDraws:
 
 
 def autocast(precision: str, device: torch.device) -> AbstractContextManager:
-    """Compute in a lower precision where that does no harm."""
+    """Compute in a lower precision where it is harmless."""
     if precision not in AUTOCAST:
         return nullcontext()
     return torch.autocast(device.type, dtype=AUTOCAST[precision])

@@ -29,7 +29,7 @@ def checked_weights(sample_weight: Any, y: np.ndarray) -> np.ndarray:
 
 
 def check_class_weight(factors: dict, classes: np.ndarray) -> None:
-    """Raise ValueError for weights of labels that are not there, and for those below 0."""
+    """Raise ValueError for weights of missing labels, and for negative weights."""
     unknown = [label for label in factors if label not in classes.tolist()]
     if unknown:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""How far a search is: a snapshot for programs, a status line for people."""
+"""Progress of a search: a snapshot for programs, a status line for people."""
 
 from sksearch.progress._progress import Progress
 

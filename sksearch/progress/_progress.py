@@ -1,4 +1,4 @@
-"""How far a search is, and how long it will take.
+"""Progress of a search, and its estimated remaining time.
 
 ==================  ==================================================================
 paid                units of the resource that a job costs
@@ -22,43 +22,42 @@ from sksearch.progress._search_log import SearchLog
 from sksearch.progress._status_line import WIDTH, StatusLine, duration
 
 ROOM_FOR_NAME = 90  # characters of a line from which on it begins with the search's name
-WARM_UP = 5  # seconds in which workers start, so that the speed is not known yet
+WARM_UP = 5  # seconds in which workers start, so that the speed is still unknown
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a search was at one moment; printed, it is a line of less than 100 characters.
+    """Progress of a search at one moment; prints as a line of less than 100 characters.
 
     Parameters
     ----------
     name : str
         Name of the search.
     n_candidates, n_planned : int
-        Count of candidates that were started, and of all that are planned.
+        Number of candidates started, and number planned.
     n_jobs, n_jobs_planned : int
-        Count of (candidate, rung) pairs whose results are known, and of all that are planned.
+        Number of (candidate, rung) pairs with known results, and number planned.
     bracket, iter, n_resources : int or None
         The rung of the latest result, as in ``cv_results_``; None before the first one.
     n_brackets : int
-        Count of brackets.
+        Number of brackets.
     unit : str
         Name of the resource.
     best_score : float
-        Best score so far: at any rung if a candidate may win there, else at the largest resource
-        at which any has a score. NaN before there is one.
+        Best score so far: at any rung if a candidate may win there, otherwise at the largest
+        resource with a score. NaN before the first score.
     spent, planned : int
-        Count of units paid for by candidates whose results are known, and of all that are
-        planned, as in `SearchPlan.total_resources`: where folds train apart, in each fold.
-        What an asynchronous search does beyond its plan is added to both.
+        Number of units paid for by candidates with known results, and number planned, as in
+        `SearchPlan.total_resources`: if folds train separately, in each fold. Work of an
+        asynchronous search beyond its plan is added to both.
     seconds : float or None
-        Seconds since the beginning of ``fit``, simulated ones on a virtual clock; None where
-        this is not known.
+        Seconds since the beginning of ``fit``, simulated on a virtual clock; None if unknown.
     seconds_left : float or None
-        Estimated seconds to the end, by the time that candidates took so far, but not more than
-        `timeout` allows. The refit is not counted. None before there is a result, and in the
-        first seconds; 0 after the end.
+        Estimated seconds to the end, based on the candidates' times so far and limited by
+        `timeout`. Excludes the refit. None before the first result, and in the first seconds; 0
+        after the end.
     best_model : str
-        Name of the model that has the best score so far; "" where there is one model only.
+        Name of the model with the best score so far; "" if there is only one model.
 
     Examples
     --------
@@ -92,7 +91,7 @@ class Progress:
     def of(
         cls, plan: Any, history: History, name: str = "", seconds: float | None = None
     ) -> "Progress":
-        """Count what was done so far in a history.
+        """Summarise the progress recorded in a history.
 
         Parameters
         ----------
@@ -103,13 +102,12 @@ class Progress:
         name : str, default=""
             Name of the search.
         seconds : float or None, default=None
-            How long that took; None where it is not known, and then nothing is known of the time
-            that is left.
+            Time taken so far; None if unknown, and then the remaining time is also unknown.
 
         Returns
         -------
         progress : Progress
-            How far the search is.
+            Progress of the search.
         """
         watch = Watch(plan, history, name)
         watch.note_seconds(seconds)
@@ -119,9 +117,9 @@ class Progress:
         return printable(self.line(WIDTH))
 
     def line(self, width: int) -> str:
-        """Say it in at most `width` characters, and leave out what has no room."""
+        """Format the progress in at most `width` characters, dropping parts that do not fit."""
         candidates = f"{_part(self.n_candidates, self.n_planned)} candidates"
-        # Where a trial is one job there are no rungs.
+        # If a trial is one job there are no rungs.
         rungs = self.n_resources is not None and self.n_jobs_planned > self.n_planned
         rung = f"rung {self.n_resources:,}" if rungs else ""
         bracket = f"{rung} of bracket {self.bracket}" if rungs and self.n_brackets > 1 else rung
@@ -136,13 +134,13 @@ class Progress:
             (candidates, best, spent, left),
             (candidates, best, left),
         ]
-        # On a narrow terminal the name would come and go.
+        # On a narrow terminal the name would appear and disappear.
         forms = forms[width < ROOM_FOR_NAME :]
         lines = [", ".join(part for part in form if part) for form in forms]
         return next((line for line in lines if len(line) <= width), lines[-1][:width])
 
     def last_line(self, error: type[BaseException] | None = None) -> str:
-        """Say how it ended; `error` is the class of the exception that ended it."""
+        """Describe the end; `error` is the class of the exception that ended the search."""
         how, word = ("done", "in") if error is None else ("failed", "after")
         if error is not None and issubclass(error, KeyboardInterrupt):
             how = "interrupted"
@@ -184,22 +182,21 @@ def _of(count: int, planned: int) -> str:
 class Watch:
     """Watch one search: a context that is open while it runs, and shows its status line.
 
-    The history is read when somebody asks, so a search that nobody watches pays nothing.
-    `progress` can be called from any thread. A pickle holds the snapshot of its moment.
+    The history is read on demand, so an unwatched search has no cost. `progress` can be called
+    from any thread. A pickle holds the snapshot of its moment.
 
     Parameters
     ----------
     plan : SearchPlan
         The plan of the search.
     history : History
-        It grows while the search runs. What is in it when the context is entered was done
-        earlier.
+        It grows while the search runs. Its contents when the context is entered were done earlier.
     name : str, default=""
         Name of the search.
     verbose : int, default=0
-        As for `StatusLine`; from 2 on there is a line for each rung.
+        As for `StatusLine`; from 2 on each rung gets a line.
     time : TimeLimit or None, default=None
-        Of the search; None for no limit.
+        Time limit of the search; None for no limit.
     """
 
     def __init__(
@@ -215,7 +212,7 @@ class Watch:
         self._line = StatusLine(self, verbose)
         self._log = SearchLog(plan, history, name, verbose)
         self._lock = Lock()
-        self._start: Any = None  # seconds, once it runs
+        self._start: Any = None  # seconds, set when the search starts
         self._time, self._earlier = time, 0.0
         self._noted_seconds: float | None = None  # virtual ones: other threads have no clock
         self._end: Progress | None = None
@@ -233,7 +230,7 @@ class Watch:
         return self
 
     def update(self) -> None:
-        """Show that there is a new result."""
+        """Display a new result."""
         if self._noted_seconds is not None:
             self.note_seconds(now() - self._start)
         self._log.update()
@@ -245,7 +242,7 @@ class Watch:
         self._line.__exit__(*error)
 
     def progress(self) -> Progress:
-        """Return how far the search is now, or was at its end."""
+        """Return the progress of the search now, or at its end."""
         if self._end is not None:
             return self._end
         with self._lock:
@@ -263,7 +260,7 @@ class Watch:
             )
 
     def note_seconds(self, seconds: float | None) -> None:
-        """Take `seconds` for the time that has passed, whatever this computer's clock says."""
+        """Set the elapsed time to `seconds`, whatever this computer's clock shows."""
         self._noted_seconds = seconds
 
     def _seconds(self) -> float | None:
@@ -271,40 +268,40 @@ class Watch:
             return self._noted_seconds
         return now() - self._start
 
-    # ---- what a Reporter has
+    # ---- interface of Reporter
 
     def line(self, width: int) -> str:
-        """Return how far the search is."""
+        """Return the progress of the search as a line."""
         return self.progress().line(width)
 
     def last_line(self, error: type[BaseException] | None) -> str:
-        """Return how the search ended."""
+        """Return the end of the search as a line."""
         return self.progress().last_line(error)
 
     def n_rungs_done(self) -> int:
-        """Return the count of rungs that are complete."""
+        """Return the number of complete rungs."""
         with self._lock:
             self._counts.read()
             return self._counts.n_rungs_done
 
 
 def _model_of(params: Params) -> str:
-    """Name of the model of a candidate of several, "" where there is one."""
+    """Name of a candidate's model among several, "" if there is only one."""
     name = params.get(WHICH)
     is_one = isinstance(name, str) and all(k == WHICH or k.startswith(f"{name}__") for k in params)
     return str(name) if is_one else ""
 
 
 class _Counts:
-    """What was done so far; each event of the history's log is read once."""
+    """Counts of finished work; each event of the history's log is read once."""
 
     def __init__(self, plan: Any, history: History):
-        """Count nothing yet; `read` counts what is in the history."""
+        """Start at zero; `read` counts the history."""
         self._history = history
         self._plan = plan
         keys = [(rung.bracket, rung.n_resources) for rung in plan.rungs]
         self._planned: dict[Any, Any] = dict(zip(keys, plan.rungs, strict=True))
-        # Count of planned jobs without a result; negative where there were more than planned.
+        # Number of planned jobs without a result; negative if there were more than planned.
         self._missing = {key: rung.n_candidates for key, rung in self._planned.items()}
         self._units = {key: rung.resources for key, rung in self._planned.items()}
         self._lowest = {rung.bracket: rung for rung in plan.rungs if rung.iter == 0}
@@ -318,19 +315,19 @@ class _Counts:
         self.n_jobs = self.spent = self.n_running = self.units_running = 0
         self._rung: tuple[int, int] | None = None  # bracket and resource of the latest result
         self._best = (0, math.nan)  # resource, score
-        self._model = ""  # of the best score, where there are several
+        self._model = ""  # of the best score, if there are several
         self._sums = [0.0] * 3  # of paid**2, cost, paid * cost; n_jobs and spent are the others
         self._base = (0, 0)  # n_jobs and spent at the beginning
-        self._estimate = (math.nan, 0, 0.0)  # seconds left, from how many jobs, and when
+        self._estimate = (math.nan, 0, 0.0)  # seconds left, number of jobs behind it, and its time
 
     def begin(self) -> None:
-        """Note that what is known by now was done earlier, and says nothing about the speed."""
+        """Exclude results known by now, which were computed earlier, from the speed."""
         self.read()
         self._base = (self.n_jobs, self.spent)
 
     def read(self) -> None:
-        """Count the events that are new."""
-        # The length first: the search's thread may append to the log meanwhile.
+        """Count the new events."""
+        # Read the length first: the search's thread may append to the log meanwhile.
         n = len(self._history.log)
         for event, trial_id, resource in self._history.log[self._n_read : n]:
             trial = self._history.trials[trial_id]
@@ -373,7 +370,7 @@ class _Counts:
 
     def fields(self) -> dict[str, Any]:
         """Return the fields of `Progress` that are counts or scores."""
-        # One that goes on from another's state takes the place of a candidate.
+        # A trial that continues from another's state replaces a candidate.
         n_started = sum(trial.parent is None for trial in self._history.trials)
         bracket, n_resources = self._rung or (None, None)
         rung = self._planned.get(self._rung)
@@ -395,7 +392,7 @@ class _Counts:
     # ---- time
 
     def seconds_left(self, seconds: float) -> float | None:
-        """Return the estimate at the latest result, less the time since; None without a result."""
+        """Return the latest estimate, less the time since; None without a result."""
         left, n_jobs, then = self._estimate
         left -= seconds - then
         if n_jobs != self.n_jobs or not left > 0:
@@ -404,7 +401,7 @@ class _Counts:
         return None if math.isnan(left) else left
 
     def _estimated(self, seconds: float) -> float:
-        """Estimate the seconds left from the speed so far; NaN where it is not known."""
+        """Estimate the seconds left from the speed so far; NaN if unknown."""
         n_jobs, spent = self.n_jobs - self._base[0], self.spent - self._base[1]
         if n_jobs == 0 or seconds < WARM_UP:
             return math.nan
@@ -416,7 +413,7 @@ class _Counts:
         return work_left / (a * n_jobs + b * spent + running) * seconds
 
     def _ahead(self) -> tuple[float, float]:
-        """Count the jobs and units to come, if promotions go on at the rate until now."""
+        """Count the jobs and units to come, if promotions continue at the present rate."""
         jobs = units = 0
         for key, rung in self._planned.items():
             lowest = self._lowest[rung.bracket]
@@ -430,7 +427,7 @@ class _Counts:
         return jobs, units
 
     def _costs(self) -> tuple[float, float]:
-        """Fit the seconds of a job and of each of its units; (0, 1) where that is impossible."""
+        """Fit the seconds of a job and of each of its units; (0, 1) if that is impossible."""
         n, p, (pp, c, pc) = self.n_jobs, self.spent, self._sums
         det = n * pp - p * p
         if c <= 0 or det <= 0:

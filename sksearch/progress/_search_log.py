@@ -1,4 +1,4 @@
-"""What a search says to Python's ``logging``, and a line for each rung.
+"""Messages of a search to Python's ``logging``, and a line for each rung.
 
 =======  ============================================================
 INFO     a search begins, a rung is complete, a search ends
@@ -6,7 +6,7 @@ WARNING  a candidate failed
 DEBUG    each result
 =======  ============================================================
 
-There is one logger, "sksearch". It is silent until a program gives it, or its parent, a handler.
+The only logger is "sksearch". It is silent until a program gives it, or its parent, a handler.
 """
 
 import logging
@@ -21,13 +21,13 @@ from sksearch.progress._status_line import write_line
 LOGGER = logging.getLogger("sksearch")
 LOGGER.addHandler(logging.NullHandler())
 LOGGER.addFilter(PlainRecords())
-LONGEST = 200  # characters of params and errors
+LONGEST = 200  # characters of parameters and errors
 
 Rung = tuple[int, int]  # bracket and resource
 
 
 class SearchLog:
-    """Tells each event of a history once, from the moment on at which `begin` is called.
+    """Logs each event of a history once, from the call of `begin` on.
 
     Parameters
     ----------
@@ -36,9 +36,9 @@ class SearchLog:
     history : History
         It grows while the search runs.
     name : str
-        Name of the search, with which every line begins.
+        Name of the search; every line begins with it.
     verbose : int
-        From 2 on, the lines of rungs are written on standard error, too.
+        From 2 on, the lines of rungs are also written to standard error.
     """
 
     def __init__(self, plan: Any, history: History, name: str, verbose: int):
@@ -52,7 +52,7 @@ class SearchLog:
         self._tells_rungs = len(plan.rungs) > 1 and not plan.is_endless
 
     def begin(self) -> None:
-        """Say what begins; what is in the history by now was told by an earlier process."""
+        """Log the start; events in the history by now were logged by an earlier process."""
         self._read()
         n_told = sum(map(len, self._scores.values()))
         earlier = f", {n_told:,} evaluations are known" if n_told else ""
@@ -63,19 +63,19 @@ class SearchLog:
         LOGGER.info("%sbegins, %s, %s%s", self._head, n, counted(plan.n_splits, "fold"), earlier)
 
     def update(self) -> None:
-        """Tell what is new."""
+        """Log new events."""
         if self._is_open:
             self._read()
 
     def end(self, line: str) -> None:
-        """Tell of rungs that were cut short, and the last line."""
+        """Log rungs that were cut short, and the last line."""
         for rung in sorted(self._scores.keys() - self._said):
             self._say(rung)
         self._is_open = False
         LOGGER.info("%s", line)
 
     def _read(self) -> None:
-        """Read the events that are new."""
+        """Read the new events."""
         log = self._history.log
         for event, trial_id, resource in log[self._n_read :]:
             if event == "tell":
@@ -84,7 +84,7 @@ class SearchLog:
         self._n_read = len(log)
 
     def _tell(self, trial: Trial, resource: int) -> None:
-        """Count a result, and tell it if it is news."""
+        """Count a result, and log it if it is news."""
         result, rung = trial.results[resource], (trial.bracket, resource)
         scores = self._scores.setdefault(rung, [])
         scores.append(result.score)
@@ -100,7 +100,7 @@ class SearchLog:
             self._say(rung)
 
     def _say(self, rung: Rung) -> None:
-        """Tell of a rung; where there is only one, the last line says it all."""
+        """Log a rung, unless it is the only one, which the last line covers."""
         self._said.add(rung)
         if not (self._tells_rungs and self._is_open):
             return

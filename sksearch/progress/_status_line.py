@@ -1,4 +1,4 @@
-"""The status line: one line on standard error that says how far a search is."""
+"""The status line: one line on standard error with the progress of a search."""
 
 import os
 import sys
@@ -11,40 +11,40 @@ from typing import Any, Protocol, Self
 from sksearch._utils._terminal import printable
 
 WIDTH = 99  # characters of a line in a log
-REFRESHES = 4  # a second, on a terminal
+REFRESHES = 4  # per second, on a terminal
 # Seconds between two lines of a log: after a rung is complete, and otherwise. In a search of days
 # the pause grows to a twentieth of the search's age.
 RUNG_PAUSE, PAUSE, GROWTH = 10, 30, 20
 
 
 class Reporter(Protocol):
-    """Reports how far something is; `line` may be called from another thread."""
+    """Reports progress; `line` may be called from another thread."""
 
     def line(self, width: int) -> str:
-        """Return how far it is, in at most `width` characters."""
+        """Return the progress in at most `width` characters."""
 
     def last_line(self, error: type[BaseException] | None) -> str:
-        """Return how it ended; `error` is the class of the exception that ended it."""
+        """Return the end as a line; `error` is the class of the exception that ended it."""
 
     def n_rungs_done(self) -> int:
-        """Return the count of rungs that are complete."""
+        """Return the number of complete rungs."""
 
 
 class StatusLine:
-    """Show a status line while the context is open, and a last line that stays.
+    """Show a status line while the context is open, and a permanent last line.
 
-    On a terminal, where rich is installed, it is one line that changes, and what is printed
-    meanwhile is above it. In a notebook it is a line that changes with each result. Elsewhere (no
-    rich, log files, pipes) there is a new line now and then. Where it cannot write (a closed
-    terminal, a full disk) it is silent.
+    On a terminal, with rich installed, one line changes in place, and other output appears above
+    it. In a notebook, one line changes with each result. Elsewhere (no rich, log files, pipes),
+    new lines appear now and then. If writing is impossible (a closed terminal, a full disk),
+    nothing is shown.
 
     Parameters
     ----------
     reporter : Reporter
-        Says how far the search is.
+        Reports the progress of the search.
     verbose : int
-        0 shows nothing, 1 a status line. With more there are only new lines, since what other
-        processes print would tear a line that changes.
+        0 shows nothing, 1 a status line. Larger values show only new lines, since the output of
+        other processes would break a changing line.
     """
 
     def __init__(self, reporter: Reporter, verbose: int):
@@ -57,7 +57,7 @@ class StatusLine:
         return self
 
     def update(self) -> None:
-        """Show that there are new results."""
+        """Display new results."""
         if self._lines is not None:
             self._lines.update()
 
@@ -67,7 +67,7 @@ class StatusLine:
 
 
 def _make_lines(reporter: Reporter, live: bool) -> "_RichLine | _NotebookLine | _LogLines":
-    """Choose one line that changes where that is possible, else lines as in a log."""
+    """Choose a line that changes in place if possible, otherwise lines as in a log."""
     if live and _in_notebook():
         return _NotebookLine(reporter)
     if live and _on_terminal() and _Terminal.acquire():
@@ -79,7 +79,7 @@ def _make_lines(reporter: Reporter, live: bool) -> "_RichLine | _NotebookLine | 
 
 
 def _on_terminal() -> bool:
-    """Whether a line of this process can change in place."""
+    """Return whether a line of this process can change in place."""
     try:
         is_terminal = sys.stderr is not None and sys.stderr.isatty()
     except ValueError:  # it is closed
@@ -90,14 +90,14 @@ def _on_terminal() -> bool:
 
 
 def _in_notebook() -> bool:
-    """Whether an IPython kernel shows what this process displays, and not a terminal."""
+    """Return whether an IPython kernel, not a terminal, shows the output of this process."""
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     return hasattr(shell, "kernel") and current_process().name == "MainProcess"
 
 
 def write_line(text: str) -> None:
-    """Write a line to standard error, if that is possible."""
+    """Write a line to standard error, if possible."""
     with suppress(Exception):
         if sys.stderr is not None:
             sys.stderr.write(f"{printable(text)}\n")
@@ -105,7 +105,7 @@ def write_line(text: str) -> None:
 
 
 def duration(seconds: float) -> str:
-    """Write a time for people: 0.25 s, 42 s, 1 min 20 s, 12 min, 2 h 5 min, 3 days."""
+    """Format a duration for people: 0.25 s, 42 s, 1 min 20 s, 12 min, 2 h 5 min, 3 days."""
     if seconds < 9.95:
         return f"{round(seconds, 2):.2g} s"
     if (seconds := round(seconds)) < 100:
@@ -121,11 +121,11 @@ def duration(seconds: float) -> str:
 
 
 class _Terminal:
-    """The terminal, which has room for one line that changes."""
+    """The terminal, which has room for one changing line."""
 
     _lock = Lock()
     _taken = False
-    files: Any = None  # standard output and error as they were before rich replaced them
+    files: Any = None  # standard output and error before rich replaced them
 
     @classmethod
     def acquire(cls) -> bool:
@@ -152,7 +152,7 @@ if hasattr(os, "register_at_fork"):  # not on Windows
 
 
 class _LogLines:
-    """A new line now and then, by real seconds and not by simulated ones."""
+    """A new line now and then, by real, not simulated seconds."""
 
     def __init__(self, reporter: Reporter):
         self._reporter = reporter
@@ -177,7 +177,7 @@ class _LogLines:
 class _NotebookLine:
     """One line below the cell that changes with the results, and stays at the end.
 
-    It has no thread: what a thread displays may appear below another cell.
+    It uses no thread: output of a thread may appear below another cell.
     """
 
     def __init__(self, reporter: Reporter):
@@ -189,7 +189,7 @@ class _NotebookLine:
         self._handle = display(line, raw=True, display_id=True)
 
     def update(self) -> None:
-        """Change the line, if it has stood for a moment."""
+        """Change the line, unless it changed a moment ago."""
         if monotonic() - self._last >= 1 / REFRESHES:
             self._show(self._reporter.line(WIDTH))
             self._last = monotonic()
@@ -203,13 +203,13 @@ class _NotebookLine:
 
 
 class _RichLine:
-    """One line that a thread of rich draws, above which others may print.
+    """One line drawn by a rich thread; other output appears above it.
 
     Raises ImportError if rich is not installed.
     """
 
     def __init__(self, reporter: Reporter):
-        """Start to draw the line."""
+        """Start drawing the line."""
         from rich.console import Console
         from rich.live import Live
         from rich.spinner import Spinner
@@ -224,19 +224,19 @@ class _RichLine:
             console=self._console,
             refresh_per_second=REFRESHES,
             transient=True,
-            # Output that goes to a file must not appear on the terminal.
+            # Output to a file must not appear on the terminal.
             redirect_stdout=sys.stdout is not None and sys.stdout.isatty(),
         )
         with suppress(OSError, ValueError):
             self._live.start(refresh=True)
-            # Rich hides the cursor, and a process that is killed cannot show it again.
+            # Rich hides the cursor, and a killed process cannot show it again.
             self._console.show_cursor(True)
 
     def update(self) -> None:
         """Do nothing: the thread draws the line."""
 
     def stop(self, last_line: str) -> None:
-        """Remove the line, give standard output and error back, and write the last line."""
+        """Remove the line, restore standard output and error, and write the last line."""
         try:
             for file in (sys.stdout, sys.stderr):
                 with suppress(OSError, ValueError, AttributeError):
@@ -250,7 +250,7 @@ class _RichLine:
         write_line(last_line)
 
     def _render(self):
-        """Draw the line, and leave the cursor at its beginning, where other processes print."""
+        """Draw the line, and put the cursor at its beginning for output of other processes."""
         from rich.console import Group
         from rich.control import Control, ControlType
         from rich.text import Text

@@ -1,4 +1,4 @@
-"""What to spend: epochs, trees, any integer parameter, rows, folds, seconds."""
+"""Training resources: epochs, trees, any integer parameter, rows, folds, seconds."""
 
 from collections.abc import Collection
 from typing import Any
@@ -28,7 +28,7 @@ _NAMED: dict[str, type[Resource]] = {
 
 
 def acts_on(resource: str | Resource | None) -> str:
-    """Return what units of a resource are parts of, as a user gave it; see `Resource.acts_on`."""
+    """Return the object that a resource divides; see `Resource.acts_on`."""
     if resource is None or resource == "auto":
         return WholeResource.acts_on
     kind = resource if isinstance(resource, Resource) else _NAMED.get(resource, ParameterResource)
@@ -42,7 +42,7 @@ def as_resource(
     names: Collection[str] = (),
     fit_params: dict[str, Any] | None = None,
 ) -> Resource:
-    """Make an object of what a user passed as ``resource=``.
+    """Create the object for the ``resource=`` that a user passed.
 
     Parameters
     ----------
@@ -52,16 +52,16 @@ def as_resource(
     estimator : estimator object
         Unfitted.
     n_rows : int, default=0
-        Count of rows of a training fold.
+        Number of rows of a training fold.
     names : collection of str, default=()
-        Names of the searched params.
+        Names of the searched parameters.
     fit_params : dict or None, default=None
-        Further arguments of ``fit``.
+        Other arguments of ``fit``.
 
     Returns
     -------
     resource : Resource
-        Not checked yet, see `Resource.check`.
+        Unchecked, see `Resource.check`.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def as_resource(
     """
     if resource is None:
         return WholeResource()
-    if type(resource) is ParameterResource:  # whatever its name, "epochs" too
+    if type(resource) is ParameterResource:  # whatever its name, even "epochs"
         resource = resource.name
     elif isinstance(resource, Resource):
         return resource

@@ -1,4 +1,4 @@
-"""Resources that act on the data: rows of the training folds, folds, and all of it."""
+"""Resources that act on the data: rows of the training folds, folds, and the whole data."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 
 from sksearch.base import Resource
 
-#: Ratio of all rows and the default minimum: five rungs at factor 3.
+#: Ratio of all rows to the default minimum: five rungs at factor 3.
 DEFAULT_SHRINKAGE = 81
 
 
@@ -61,7 +61,7 @@ class SamplesResource(Resource):
         return min(smallest, n_samples), n_samples
 
     def check_max(self, max_resources: int, n_samples: int, n_splits: int) -> None:
-        """Raise ValueError if `max_resources` is greater than the count of rows."""
+        """Raise ValueError if `max_resources` is greater than the number of rows."""
         if max_resources > n_samples:
             raise ValueError(
                 f"max_resources={max_resources} rows is more than the {n_samples} of X: lower "
@@ -104,11 +104,11 @@ class FoldsResource(Resource):
     def limits(
         self, estimator: Any, n_samples: int, n_splits: int, n_classes: int
     ) -> tuple[int, int]:
-        """Return 1 and the count of folds."""
+        """Return 1 and the number of folds."""
         return 1, n_splits
 
     def check_max(self, max_resources: int, n_samples: int, n_splits: int) -> None:
-        """Raise ValueError if `max_resources` is greater than the count of folds."""
+        """Raise ValueError if `max_resources` is greater than the number of folds."""
         if max_resources > n_splits:
             raise ValueError(
                 f"max_resources={max_resources} folds is more than the {n_splits} that cv= "
@@ -138,7 +138,7 @@ def first_rows(
     strata : ndarray of shape (n_samples,) or None
         Class index of each row of X.
     n : int
-        Count of rows.
+        Number of rows.
     order : ndarray of shape (n_train,)
         Order of the rows, within each class.
 
@@ -172,6 +172,6 @@ def nested_order(strata: np.ndarray, order: np.ndarray) -> np.ndarray:
     by_class = np.argsort(codes, kind="stable")
     counts = np.bincount(codes)
     within = np.arange(n) - np.repeat(np.cumsum(counts) - counts, counts)
-    # The j-th row of a class of m is at (j + 1/2) / m of the way; the first rows come before all.
+    # In a class of m rows, the j-th is placed at (j + 1/2) / m; first rows precede all others.
     place = np.where(within == 0, -1.0, (within + 0.5) / np.repeat(counts, counts))
     return order[by_class[np.argsort(place, kind="stable")]]

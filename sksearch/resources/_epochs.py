@@ -18,7 +18,7 @@ from sksearch.estimators._epochs import (
 )
 from sksearch.estimators._pipeline import enter, is_searched, last_step, path_of_last_step
 
-#: Count of epochs where the user names no maximum: the R of Hyperband's published table.
+#: Default maximum number of epochs: the R of Hyperband's published table.
 DEFAULT_MAX = 81
 DIGITS = 9  # of a second: nanoseconds are the resolution of a computer's clock
 
@@ -27,21 +27,21 @@ DIGITS = 9  # of a second: nanoseconds are the resolution of a computer's clock
 class EpochsResource(Resource):
     """One unit is one pass over the training rows by ``partial_fit``: an epoch.
 
-    In a Pipeline the last step is trained; its transformers are fitted once for each candidate
-    and fold. The labels of the whole y are passed as ``classes``. ``class_weight="balanced"`` is
+    In a Pipeline the last step is trained; its transformers are fitted once for each candidate and
+    fold. The labels of the whole y are passed as ``classes``. ``class_weight="balanced"`` is
     replaced by the weights of the training fold. A candidate whose solver has no ``partial_fit``
-    (an MLP with lbfgs) is fitted again with ``max_iter`` set to the amount. A net of skorch goes
-    on as if its training had not been interrupted: its callbacks, schedules and history as well.
+    (an MLP with lbfgs) is fitted again with ``max_iter`` set to the amount. A skorch net continues
+    as if its training had not been interrupted, including callbacks, schedules and history.
 
     Notes
     -----
-    k epochs of an MLP are ``fit(max_iter=k)`` to the bit, if the training rows have all classes
-    and ``random_state`` is not None: mini-batches, rates that fall, and the end by ``tol`` and
-    ``n_iter_no_change``, after which more epochs change nothing. Linear models (SGD, Perceptron)
-    take the rows in another order in each epoch, as in ``fit``; their ``partial_fit`` tells no
-    loss, so ``tol`` ends none, and the rate of ``learning_rate="adaptive"`` stays. scikit-learn's
-    own ``partial_fit`` seeds with an integer ``random_state`` at each call, so that its
-    mini-batches are the same in all epochs.
+    k epochs of an MLP are bit-identical to ``fit(max_iter=k)`` if the training rows contain all
+    classes and ``random_state`` is not None. This covers mini-batches, falling rates, and the end
+    by ``tol`` and ``n_iter_no_change``, after which more epochs change nothing. Linear models
+    (SGD, Perceptron) shuffle the rows in each epoch, as in ``fit``. Their ``partial_fit`` reports
+    no loss, so ``tol`` never ends training, and the rate of ``learning_rate="adaptive"`` stays
+    constant. scikit-learn's ``partial_fit`` seeds each call with an integer ``random_state``, so
+    that its mini-batches are the same in all epochs.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class EpochsResource(Resource):
         return 1, DEFAULT_MAX
 
     def check(self, estimator: Any, names: Collection[str]) -> None:
-        """Raise ValueError if no candidate can have a ``partial_fit``."""
+        """Raise ValueError if ``partial_fit`` is available for no candidate."""
         check_partial_fit("epochs", estimator, names)
 
     def train(
@@ -76,7 +76,7 @@ class EpochsResource(Resource):
         classes: Labels,
         fit_params: dict[str, Any],
     ) -> State:
-        """Call ``partial_fit`` once for each epoch that is not paid for yet."""
+        """Call ``partial_fit`` once for each unpaid epoch."""
         return train_calls(state, X, y, amount, classes, fit_params)
 
     def refit(
@@ -89,7 +89,7 @@ class EpochsResource(Resource):
         classes: Labels,
         fit_params: dict[str, Any],
     ) -> State:
-        """Make all calls; a net is told that its training ends."""
+        """Make all calls; the last one ends the training of a net."""
         return train_calls(state, X, y, amount, classes, fit_params, ends=True)
 
 
@@ -99,7 +99,7 @@ class SecondsResource(Resource):
 
     A job makes calls until its time is used up, so it takes up to one call longer. This excess
     counts as time of the trial's next job. Results depend on the speed of the machine. `refit`
-    makes as many calls as the median fold did.
+    makes the same number of calls as the median fold.
 
     Examples
     --------
@@ -125,7 +125,7 @@ class SecondsResource(Resource):
         )
 
     def check(self, estimator: Any, names: Collection[str]) -> None:
-        """Raise ValueError if no candidate can have a ``partial_fit``."""
+        """Raise ValueError if ``partial_fit`` is available for no candidate."""
         check_partial_fit("seconds", estimator, names)
 
     def train(
@@ -138,7 +138,7 @@ class SecondsResource(Resource):
         classes: Labels,
         fit_params: dict[str, Any],
     ) -> State:
-        """Call ``partial_fit`` until `amount` seconds were spent by all jobs of the trial."""
+        """Call ``partial_fit`` until the trial's jobs have spent `amount` seconds in total."""
         start = now() - state.seconds
         Xt, yt, last_params = enter(state, X, y, fit_params)
         # Rounded, so that ten calls of 0.1 simulated seconds fill one second, and not eleven.
@@ -147,7 +147,7 @@ class SecondsResource(Resource):
         ):
             before = now()
             advance(state, Xt, yt, state.n_steps + 1, classes, last_params)
-            if now() == before:  # on a virtual clock: this would never end
+            if now() == before:  # a virtual clock would never end this loop
                 raise ValueError(
                     f"{type(last_step(state.estimator)).__name__}.partial_fit took no time on a "
                     "VirtualClock, so resource='seconds' never ends: call "
@@ -175,7 +175,7 @@ def check_partial_fit(resource: str, estimator: Any, names: Collection[str]) -> 
     last = last_step(estimator)
     path = path_of_last_step(estimator)
     if is_searched(path, names):
-        return  # the step itself is searched: each candidate is asked
+        return  # the step itself is searched: each candidate is checked
     # The class as well as the object: availability may depend on a searched parameter.
     if not hasattr(type(last), "partial_fit") and not hasattr(last, "partial_fit"):
         raise ValueError(

@@ -21,33 +21,34 @@ from sksearch.history import Params
 class ParameterResource(Resource):
     """One unit is one unit of an integer parameter, such as ``n_estimators``.
 
-    Ensembles grow: those of scikit-learn with ``warm_start``, LightGBM, XGBoost and CatBoost. A
-    forest of 9 trees that is brought up to 27 pays for 18, and is tree by tree the forest that
-    ``fit`` with 27 gives. With other parameters (``max_iter`` of an MLP) continuing would give
-    another model, so candidates are fitted again at each rung.
+    Ensembles grow: scikit-learn's with ``warm_start``, LightGBM, XGBoost and CatBoost. A forest of
+    9 trees that grows to 27 pays for 18, and equals, tree by tree, the forest that ``fit`` with 27
+    returns. With other parameters (``max_iter`` of an MLP) continuing would give a different
+    model, so candidates are fitted again at each rung.
 
     Parameters
     ----------
     name : str
         Name as in ``set_params``: ``"n_estimators"``, ``"clf__max_iter"``.
     grows : bool, default=False
-        Whether candidates are expected to grow, for the plan. The search sets it. Whether a
-        candidate does grow is decided for each one.
+        If True, the plan expects candidates to grow. The search sets it. Each candidate's growth
+        is decided individually.
 
     Notes
     -----
-    LightGBM, XGBoost and CatBoost go on from the model of the last rung, ``init_model`` or
-    ``xgb_model`` of their ``fit``. Without draws (subsampling, CatBoost's random strength and
-    permutations) the model equals that of one ``fit``, to the bit with LightGBM and XGBoost and
-    to the last digits with CatBoost. With draws it is another one of the same kind, since new
-    trees draw with seeds that follow from the seed and the count of trees so far.
+    LightGBM, XGBoost and CatBoost continue from the model of the last rung, by ``init_model`` or
+    ``xgb_model`` of their ``fit``. If training draws no random numbers (subsampling, CatBoost's
+    random strength and permutations), the model equals the result of one ``fit``: bit-identical
+    with LightGBM and XGBoost, up to the last digits with CatBoost. Otherwise it is a different
+    model of the same kind, since the seeds of new trees follow from the seed and the number of
+    trees so far.
 
     These are fitted again: boosting that stops by itself or with callbacks, ``"dart"``, ``"rf"``,
     GOSS and ``"gblinear"``, CatBoost with ordered boosting or on a GPU, and any ``fit`` with
-    arguments such as ``eval_set``, ``init_score`` or a model to begin with. CatBoost chooses some
-    params by the count of trees. It goes on if these are set or searched: ``learning_rate``;
-    ``leaf_estimation_iterations``, but for some losses such as "RMSE" and "MultiClass"; with
-    ``cat_features`` ``max_ctr_complexity``.
+    arguments such as ``eval_set``, ``init_score`` or an initial model. CatBoost chooses some
+    parameters by the number of trees. It continues if these are set or searched:
+    ``learning_rate``; ``leaf_estimation_iterations``, except for some losses such as "RMSE" and
+    "MultiClass"; with ``cat_features`` also ``max_ctr_complexity``.
 
     Examples
     --------
@@ -63,12 +64,12 @@ class ParameterResource(Resource):
 
     @property
     def continues(self) -> bool:  # type: ignore[override]  # computed, and read only
-        """Whether a promoted candidate pays only the difference to its last rung."""
+        """True if a promoted candidate pays only the difference to its last rung."""
         return self.grows
 
     @property
     def unit(self) -> str:  # type: ignore[override]  # computed, and read only
-        """The parameter's name."""
+        """Name of the parameter."""
         return self.name
 
     def limits(
@@ -86,7 +87,7 @@ class ParameterResource(Resource):
         return 1, int(value)
 
     def check(self, estimator: Any, names: Collection[str]) -> None:
-        """Raise ValueError if the parameter does not exist, or is searched as well."""
+        """Raise ValueError if the parameter does not exist, or is itself searched."""
         owner, leaf = owner_of(estimator, self.name)
         if self.name not in estimator.get_params() and leaf not in unlisted_params(owner):
             known = ["epochs", "n_samples", "folds", "seconds", *estimator.get_params()]
@@ -119,7 +120,7 @@ class ParameterResource(Resource):
                 )
 
     def params(self, params: Params, amount: int) -> Params:
-        """Return the params with the amount added, so that the model can be made again."""
+        """Return the parameters with the amount added, so that the model can be made again."""
         return {**params, self.name: amount}
 
     def train(
@@ -132,7 +133,7 @@ class ParameterResource(Resource):
         classes: Labels,
         fit_params: dict[str, Any],
     ) -> State:
-        """Go on from the last rung if the candidate can grow, else fit from nothing."""
+        """Continue from the last rung if the candidate can grow, otherwise fit from scratch."""
         estimator = state.estimator
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         if can_grow(estimator, self.name, n_rows, fit_params):
@@ -156,7 +157,7 @@ class ParameterResource(Resource):
         classes: Labels,
         fit_params: dict[str, Any],
     ) -> State:
-        """Fit once with the amount, which gives the same model; go on where params changed."""
+        """Fit once with the amount, for the same model; continue if parameters changed."""
         if state.n_steps:
             return self.train(state, X, y, amount, state.n_steps, classes, fit_params)
         state.estimator.set_params(**{self.name: amount})
@@ -165,12 +166,12 @@ class ParameterResource(Resource):
 
 
 def _aliases(owner: Any, leaf: str) -> set[str]:
-    """All names of a count of trees, where a library has several."""
+    """All names of a number of trees, if a library has several."""
     counts = set(family_of(owner).counts)
     return counts if leaf in counts else set()
 
 
 def _own_count(owner: Any, leaf: str) -> int | None:
-    """How many trees an estimator makes whose parameter is not set, None if nobody knows."""
+    """Default number of trees, None if unknown."""
     family = family_of(owner)
     return family.default_count if leaf in family.counts else None

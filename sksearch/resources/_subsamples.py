@@ -1,4 +1,4 @@
-"""What one unit is in the halving searches of scikit-learn's names."""
+"""Units of the halving searches with scikit-learn's names."""
 
 import copy
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -21,14 +21,14 @@ Pair = tuple[np.random.RandomState, np.random.RandomState]
 
 @dataclass(frozen=True)
 class SubsamplesResource(SamplesResource):
-    """One unit is one row of X: training and test folds are parts, drawn as by scikit-learn.
+    """One unit is one row of X: training and test folds are subsampled as by scikit-learn.
 
     Parameters
     ----------
     drawn_by : mapping of int to sequence of pairs of RandomState
-        For each amount and fold, the generators of the training and the test rows.
+        Generators of the training and the test rows, for each amount and fold.
     in_sequence : bool, default=False
-        Whether each draw follows from the one before it, and so from the amounts before it.
+        If True, each draw depends on the one before it, and therefore on earlier amounts.
     """
 
     drawn_by: Mapping[int, Sequence[Pair]] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class SubsamplesResource(SamplesResource):
 
     @property
     def drawn_in_sequence(self) -> Collection[int]:
-        """Amounts of which each draws after those before it."""
+        """Amounts whose draws depend on earlier ones."""
         return sorted(self.drawn_by) if self.in_sequence else ()
 
     def drawing(
@@ -51,25 +51,25 @@ class SubsamplesResource(SamplesResource):
         n_samples: int,
         in_sequence: bool,
     ) -> Self:
-        """Return the resource that draws from a generator.
+        """Return a resource that draws from a generator.
 
         Parameters
         ----------
         generator : RandomState
-            Where the first draw begins, and the others, too, unless they are `in_sequence`.
+            Start of the first draw, and also of the others, unless `in_sequence`.
         amounts : iterable of int
-            Of the iterations, in their order.
+            Amounts of the iterations, in order.
         splits : list of (ndarray, ndarray)
             Training and test rows of the folds.
         n_samples : int
-            Count of rows of X.
+            Number of rows of X.
         in_sequence : bool
-            Whether each draw goes on where the one before it ended.
+            If True, each draw continues where the previous one ended.
 
         Raises
         ------
         ValueError
-            If no row of a fold is left.
+            If a fold has no rows left.
         """
         drawn_by: dict[int, list[Pair]] = {}
         for amount in amounts:
@@ -93,7 +93,7 @@ class SubsamplesResource(SamplesResource):
         return type(self)(drawn_by, in_sequence)
 
     def _split(self, fold, train, test, strata, amount, n_samples, rng):
-        """Draw from the rows of a fold; they are in the order of the draw."""
+        """Draw from the rows of a fold; they stay in the order drawn."""
         by_train, by_test = map(copy.deepcopy, self.drawn_by[amount][fold])
         return (
             _drawn(row_numbers(train), amount, n_samples, by_train),
@@ -103,9 +103,9 @@ class SubsamplesResource(SamplesResource):
 
 @dataclass(frozen=True)
 class RefittedParameterResource(ParameterResource):
-    """One unit is one unit of an integer parameter, and candidates are fitted again at each rung.
+    """One unit is one unit of an integer parameter; candidates are refitted at each rung.
 
-    So they are what scikit-learn fits, of all libraries, draws or none.
+    So each model equals scikit-learn's fit, for any library and with random draws.
     """
 
     def train(
@@ -118,18 +118,18 @@ class RefittedParameterResource(ParameterResource):
         classes: Labels,
         fit_params: dict[str, Any],
     ) -> State:
-        """Fit from nothing."""
+        """Fit from scratch."""
         set_params(state.estimator, {self.name: amount})
         fit(state.estimator, X, y, fit_params)
         return state
 
 
 def _n_drawn(rows, amount, n_samples):
-    """How many rows a part has: rounded as by scikit-learn, where 2 / 98 * 49 is less than 1."""
+    """Number of rows of a part: rounded as by scikit-learn, whose 2 / 98 * 49 is less than 1."""
     return int(amount / n_samples * len(rows))
 
 
 def _drawn(rows, amount, n_samples, generator):
-    """A part of rows in proportion."""
+    """Draw a proportional part of rows."""
     n = _n_drawn(rows, amount, n_samples)
     return resample(rows, replace=False, n_samples=n, random_state=generator)

@@ -1,14 +1,14 @@
 """Random numbers as functions of a key and a counter: SplitMix64 [1]_, on arrays.
 
-NumPy's generators are made one at a time, in ten microseconds each. Here one array expression
-gives the numbers of thousands of curves. A curve has the same numbers alone and among others.
+NumPy creates generators one at a time, in ten microseconds each. Here one array expression gives
+the numbers of thousands of curves. A curve has the same numbers alone and among others.
 
 ============  ============================================  ==================
 symbol        meaning                                       shape
 ============  ============================================  ==================
-``keys``      one for each stream of random numbers         any, uint64
+``keys``      one per stream of random numbers              any, uint64
 ``counters``  positions in the stream, from 0               any, broadcast
-``z``         words that are being mixed                    any, uint64
+``z``         words being mixed                             any, uint64
 ============  ============================================  ==================
 
 References
@@ -50,7 +50,7 @@ def make_keys(points: ArrayLike, seed: int) -> np.ndarray:
 
 
 def uniforms(keys: np.ndarray, counters: ArrayLike) -> np.ndarray:
-    """Return numbers in (0, 1), of the shape of keys and counters together."""
+    """Return numbers in (0, 1), in the broadcast shape of keys and counters."""
     counters = np.atleast_1d(np.asarray(counters, dtype=np.uint64))
     z = _mix(keys + (counters + ONE) * GOLDEN)
     # 52 bits and a half: neither 0 nor, by rounding, 1.
@@ -58,7 +58,7 @@ def uniforms(keys: np.ndarray, counters: ArrayLike) -> np.ndarray:
 
 
 def _mix(z: np.ndarray) -> np.ndarray:
-    """Scatter the words: a bijection in which each bit depends on every bit."""
+    """Scatter the words by a bijection in which each bit depends on every bit."""
     z ^= z >> S30
     z *= M1
     z ^= z >> S27

@@ -1,4 +1,4 @@
-"""A scikit-learn estimator that only pretends to learn."""
+"""A scikit-learn estimator that only simulates learning."""
 
 from numbers import Integral
 from typing import Any, Self
@@ -16,54 +16,54 @@ OWN_PARAMS = ("problem", "n_epochs", "random_state")
 
 
 class SimulatedEstimator(BaseEstimator):
-    """An estimator whose loss curve is given by a simulated problem, in microseconds.
+    """An estimator whose loss curve comes from a simulated problem, in microseconds.
 
-    The estimator has the parameters of the problem's space, and goes wherever an estimator goes:
-    into any search class of this library or another one, a Pipeline, `sklearn.base.clone`. The
-    training data have no effect.
+    The estimator has the parameters of the problem's space, and works wherever estimators do: in
+    any search class of this or another library, a Pipeline, `sklearn.base.clone`. The training
+    data have no effect.
 
     Parameters
     ----------
     problem : CurveProblem
         The loss curves.
     n_epochs : int or None, default=None
-        Count of epochs of `fit`, for searches whose resource is a parameter of the estimator;
+        Number of epochs of `fit`, for searches whose resource is a parameter of the estimator;
         None: all epochs of the problem.
     random_state : int, RandomState instance or None, default=0
-        Seed of the curve, beside the parameters. With an integer all folds of a
-        cross-validation, and all searches, have the same curve; with None each training has
-        another one.
+        Seed of the curve, in addition to the parameters. With an integer, all folds of a
+        cross-validation, and all searches, have the same curve; with None each fit has a different
+        one.
     **params : object
-        Values of the problem's parameters. Active ones may be missing until the training
-        begins, inactive ones are always missing.
+        Values of the problem's parameters. Active parameters may be missing until training begins,
+        inactive ones are always missing.
 
     Attributes
     ----------
     loss_curve_ : list of float
         The loss after each epoch so far.
     n_epochs_ : int
-        Count of epochs so far.
+        Number of epochs so far.
     seed_ : int
         The seed of the curve.
 
     Raises
     ------
     TypeError
-        If `problem` is no CurveProblem, or lacks one of the parameters.
+        If `problem` is not a CurveProblem, or lacks one of the parameters.
     ValueError
         If a parameter of the problem has the name of a parameter or method of this class.
 
     See Also
     --------
     play : A much faster search, without estimators.
-    sksearch.executors.VirtualClock : Makes the simulated seconds of training count.
+    sksearch.executors.VirtualClock : Counts the simulated seconds of training.
 
     Notes
     -----
-    The curve is ``problem.losses([params], seed)[0]``, with `random_state` as the seed if it is
-    an integer. Parameters that are changed in the middle of a training go on with the epochs of
-    their own curve. After each epoch its simulated seconds pass on the virtual clock, if one is
-    open. There is no ``predict``: searches use the estimator's ``score`` by default.
+    The curve is ``problem.losses([params], seed)[0]``, with `random_state` as the seed if it is an
+    integer. If parameters change during training, it continues with the epochs of their own curve.
+    After each epoch its simulated seconds pass on the virtual clock, if one is open. There is no
+    ``predict``: searches use the estimator's ``score`` by default.
 
     Examples
     --------
@@ -102,17 +102,17 @@ class SimulatedEstimator(BaseEstimator):
             setattr(self, name, value)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Get parameters, with those of the problem's space.
+        """Get parameters, including those in the problem's space.
 
         Parameters
         ----------
         deep : bool, default=True
-            Whether to return also the parameters of contained estimators.
+            If True, also return the parameters of contained estimators.
 
         Returns
         -------
         params : dict
-            Parameters and values; "(unset)" where no value was given.
+            Parameters and values; "(unset)" if no value was given.
         """
         params = super().get_params(deep)
         return params | {name: getattr(self, name, UNSET) for name in self.problem.names}
@@ -123,8 +123,8 @@ class SimulatedEstimator(BaseEstimator):
         Parameters
         ----------
         **params : object
-            Parameters of this class and of the problem. Those of the problem may have "__" in
-            their names, as in curves from a search over a pipeline.
+            Parameters of this class and of the problem. The problem's parameters may contain "__",
+            as in curves from a search over a pipeline.
 
         Returns
         -------
@@ -166,7 +166,7 @@ class SimulatedEstimator(BaseEstimator):
         )
 
     def partial_fit(self, X: Any = None, y: Any = None) -> Self:
-        """Train for one epoch more.
+        """Train for one more epoch.
 
         Parameters
         ----------
@@ -210,7 +210,7 @@ class SimulatedEstimator(BaseEstimator):
 
     @property
     def n_epochs_(self) -> int:
-        """Count of epochs so far."""
+        """Number of epochs so far."""
         check_is_fitted(self, "loss_curve_")
         return len(self.loss_curve_)
 
@@ -224,7 +224,7 @@ class SimulatedEstimator(BaseEstimator):
         self.seed_ = int(seed) if isinstance(seed, Integral) else draw_seed(seed)
 
     def _advance(self, n_epochs: int) -> Self:
-        """Continue the training up to a count of epochs."""
+        """Continue training up to a number of epochs."""
         done = self.n_epochs_
         n_max = self.problem.max_resources
         if not isinstance(n_epochs, Integral) or not done < n_epochs <= n_max:
@@ -239,7 +239,7 @@ class SimulatedEstimator(BaseEstimator):
         return self
 
     def _curve(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return losses and seconds of the whole curve of the present params."""
+        """Return losses and seconds of the whole curve of the present parameters."""
         values = {name: getattr(self, name, UNSET) for name in self.problem.names}
         params = {n: v for n, v in values.items() if not (isinstance(v, str) and v == UNSET)}
         if getattr(self, "_whole", (None,))[0] != params:

@@ -1,4 +1,4 @@
-"""Families of shapes of loss curves: section 7.3.3 of the thesis that `GammaCurves` names."""
+"""Families of loss-curve shapes: section 7.3.3 of the thesis cited by `GammaCurves`."""
 
 import math
 from dataclasses import astuple, dataclass
@@ -6,20 +6,20 @@ from dataclasses import astuple, dataclass
 
 @dataclass(frozen=True)
 class CurveFamily:
-    """A family of shapes of loss curves; the default is flat.
+    """A family of loss-curve shapes; the default is flat.
 
     Parameters
     ----------
     ml_aggressiveness : float, default=0.0
-        How steeply curves begin.
+        Initial steepness of curves.
     necessary_aggressiveness : float, default=0.0
-        How late curves are drawn to their end; 0 is at once.
+        Delay until curves approach their end; 0 is immediately.
     up_spikiness : float, default=0.0
-        How far a step upwards can go, in units of the loss.
+        Largest upward step, in units of the loss.
     smooth : bool, default=False
-        Whether a Savitzky-Golay filter smooths what lies between the two ends.
+        If True, a Savitzky-Golay filter smooths the curve between its two ends.
     start_shift, end_shift : float, default=0.0
-        How far below the underlying function curves begin and end.
+        Distance of the curves' beginning and end below the underlying function.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def _three_families(
     )
 
 
-#: Sets of families: "flat", and those of the thesis' figures and experiments, of 81 epochs.
+#: Sets of families: "flat", and those in the thesis' figures and experiments, of 81 epochs.
 FAMILIES = {
     "flat": (CurveFamily(),),
     "branin": _three_families((5, 3, 1), 0, 200),

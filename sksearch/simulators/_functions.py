@@ -1,4 +1,4 @@
-"""Functions with known minima, on which optimizers are compared.
+"""Functions with known minima, for comparisons of optimizers.
 
 ==========  ===============================  ===================
 symbol      meaning                          shape
@@ -9,9 +9,9 @@ symbol      meaning                          shape
 ``argmin``  all global minimisers            ``(m, n_dims)``
 ==========  ===============================  ===================
 
-Definitions are those of Jamil & Yang, https://doi.org/10.1504/IJMMNO.2013.055204, and of
-https://www.sfu.ca/~ssurjano/optimization.html; digits of minima that have no closed form were
-found by Newton's method.
+Definitions follow Jamil & Yang, https://doi.org/10.1504/IJMMNO.2013.055204, and
+https://www.sfu.ca/~ssurjano/optimization.html; digits of minima without a closed form were
+computed by Newton's method.
 """
 
 from abc import ABC, abstractmethod
@@ -31,7 +31,7 @@ class Function(ABC):
     Attributes
     ----------
     n_dims : int
-        Count of coordinates.
+        Number of coordinates.
     bounds : ndarray of shape (n_dims, 2)
         The box: lowest and highest value of each coordinate.
     minimum : float
@@ -72,7 +72,7 @@ class Function(ABC):
         """Return the values at points of the right shape, X in C order.
 
         NumPy's transcendental functions get contiguous arrays: they may round strided arrays
-        otherwise, and then a point alone would have another value than among others.
+        differently, and then a point's value would depend on the other points.
         """
 
 
@@ -140,7 +140,7 @@ class Rastrigin(_CubeFunction):
     Parameters
     ----------
     n_dims : int, default=2
-        Count of coordinates, each in [-5.12, 5.12].
+        Number of coordinates, each in [-5.12, 5.12].
 
     Notes
     -----
@@ -268,7 +268,7 @@ class Ackley(_CubeFunction):
     Parameters
     ----------
     n_dims : int, default=2
-        Count of coordinates, each in [-32.768, 32.768].
+        Number of coordinates, each in [-32.768, 32.768].
 
     Notes
     -----
@@ -296,12 +296,12 @@ class Levy(_CubeFunction):
     Parameters
     ----------
     n_dims : int, default=2
-        Count of coordinates, each in [-10, 10].
+        Number of coordinates, each in [-10, 10].
 
     Notes
     -----
     With w_i = 1 + (x_i - 1) / 4: ``sin(pi w_1)^2 + sum_{i<d} (w_i - 1)^2 (1 + 10 sin(pi w_i +
-    1)^2) + (w_d - 1)^2 (1 + sin(2 pi w_d)^2)``; 0 where all x_i are 1.
+    1)^2) + (w_d - 1)^2 (1 + sin(2 pi w_d)^2)``; 0 if all x_i are 1.
 
     Examples
     --------
@@ -328,11 +328,11 @@ class Rosenbrock(_CubeFunction):
     Parameters
     ----------
     n_dims : int, default=2
-        Count of coordinates, each in [-5, 10]; 2 at least.
+        Number of coordinates, each in [-5, 10]; at least 2.
 
     Notes
     -----
-    ``sum_{i<d} 100 (x_{i+1} - x_i^2)^2 + (1 - x_i)^2``; 0 where all x_i are 1.
+    ``sum_{i<d} 100 (x_{i+1} - x_i^2)^2 + (1 - x_i)^2``; 0 if all x_i are 1.
 
     Examples
     --------
@@ -357,11 +357,11 @@ class StyblinskiTang(_CubeFunction):
     Parameters
     ----------
     n_dims : int, default=2
-        Count of coordinates, each in [-5, 5].
+        Number of coordinates, each in [-5, 5].
 
     Notes
     -----
-    ``sum(x_i^4 - 16 x_i^2 + 5 x_i) / 2``; -39.16617 d where all x_i are -2.903534.
+    ``sum(x_i^4 - 16 x_i^2 + 5 x_i) / 2``; -39.16617 d if all x_i are -2.903534.
 
     Examples
     --------

@@ -19,9 +19,10 @@ from sksearch.simulators._problem import CurveProblem
 class GammaCurves(CurveProblem):
     """Loss curves around a function with a known minimum, by a Gamma process [1]_.
 
-    A candidate's curve begins at the function's value at its params plus noise, and ends at the
-    value less a shift. Between the ends the family of shapes decides how a curve falls, jumps up
-    and flattens. So the best candidate is known, and curves cross, as those of trainings do.
+    A candidate's curve begins at the function's value at its parameters plus noise, and ends at
+    the value minus a shift. Between the ends, the family of shapes determines the fall, the jumps
+    and the flattening of a curve. So the best candidate is known, and curves cross, as real
+    learning curves do.
 
     Parameters
     ----------
@@ -33,12 +34,12 @@ class GammaCurves(CurveProblem):
         The families of the candidates' curves, such as ``FAMILIES["rastrigin-1"]``. None:
         curves are flat, the function's value from the first epoch to the last.
     n_epochs : int, default=81
-        Count of epochs, 2 at least, and 7 if a family is smooth.
+        Number of epochs, at least 2, and at least 7 if a family is smooth.
     noise : float, default=0.0
         Standard deviation of the normal noise in the first value, in units of the loss.
     schedule : {"random", "round_robin"}, default="random"
-        How candidates get their families. "random": each family with the same probability, as
-        a function of seed and params; "round_robin": in turn, as a function of the candidate's
+        Assignment of families to candidates. "random": each family with the same probability, as a
+        function of seed and parameters; "round_robin": in turn, as a function of the candidate's
         number in its search.
 
     Attributes
@@ -46,16 +47,16 @@ class GammaCurves(CurveProblem):
     space : dict
         Uniform distributions of "x0", "x1", ... over the function's bounds.
     max_resources : int
-        Count of epochs.
+        Number of epochs.
     minimum : float or None
-        The function's minimum less the largest ``end_shift``.
+        The function's minimum minus the largest ``end_shift``.
 
     Raises
     ------
     TypeError
         If `function` has no ``bounds``.
     ValueError
-        If another argument is not usable.
+        If another argument is invalid.
 
     See Also
     --------
@@ -78,9 +79,9 @@ class GammaCurves(CurveProblem):
     back, so the first and the last value of every curve are exact. The values between are exact
     for families that are not smooth.
 
-    A curve is a function of seed and params, so a search can be repeated on the same curves, in
-    any order, in any process. The schedule "round_robin", as in [1]_, needs the candidate's
-    number: `play` knows the number, an estimator in a search does not.
+    A curve is a function of seed and parameters, so a search can be repeated on the same curves,
+    in any order, in any process. The schedule "round_robin", as in [1]_, needs the candidate's
+    number, which is available to `play` but not to an estimator in a search.
 
     References
     ----------
@@ -108,7 +109,7 @@ class GammaCurves(CurveProblem):
     schedule: str = "random"
 
     def __post_init__(self) -> None:
-        """Raise an error if an argument is not usable."""
+        """Raise an error if an argument is invalid."""
         if not callable(self.function) or not hasattr(self.function, "bounds"):
             raise TypeError(
                 f"function={self.function!r} must be callable on arrays of shape (n, n_dims) and "
@@ -142,18 +143,18 @@ class GammaCurves(CurveProblem):
 
     @property
     def max_resources(self) -> int:
-        """Count of epochs."""
+        """Number of epochs."""
         return self.n_epochs
 
     @property
     def minimum(self) -> float | None:
-        """The function's minimum less the largest ``end_shift``."""
+        """The function's minimum minus the largest ``end_shift``."""
         lowest = getattr(self.function, "minimum", None)
         return None if lowest is None else lowest - max(f.end_shift for f in self._families)
 
     @property
     def needs_trials(self) -> bool:
-        """Whether candidates get their families in turn."""
+        """True if candidates get their families in turn."""
         return self.schedule == "round_robin"
 
     def losses(
@@ -169,10 +170,9 @@ class GammaCurves(CurveProblem):
         params : sequence of dict
             Candidates.
         seed : int, default=0
-            Seed of noise, family and steps, together with a candidate's params.
+            Seed of noise, family and steps, together with a candidate's parameters.
         trials : sequence of int or None, default=None
-            The candidates' numbers, of effect only with ``schedule="round_robin"``, which needs
-            them.
+            The candidates' numbers, required and used only with ``schedule="round_robin"``.
 
         Returns
         -------
@@ -182,8 +182,8 @@ class GammaCurves(CurveProblem):
         Raises
         ------
         ValueError
-            If a candidate lacks a parameter, has an unknown one or one that is not finite, or
-            `trials` is needed.
+            If a candidate lacks a parameter, or has an unknown or non-finite one, or `trials` is
+            needed.
         """
         points = self._points(params)
         keys = make_keys(points, seed)

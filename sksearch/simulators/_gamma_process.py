@@ -16,8 +16,8 @@ symbol      meaning                                             shape
 ``rho``     up-spikiness                                        ()
 ``w``       pull towards the end, (t / (n - 1))^nu              ``(n - 1, 1)``
 ``start``   f(1), ``end`` f(n), ``gap`` f(t) - f(n)             ``(n_curves,)``
-``keys``    a curve's key: its random numbers are functions     ``(n_curves,)``, uint64
-            of it and of a counter
+``keys``    a curve's key: its random numbers depend on         ``(n_curves,)``, uint64
+            it and on a counter
 ==========  ==================================================  =========================
 
 The thesis' var(t) is n - t, which makes beta infinite at t = n; tau is larger by one.
@@ -37,9 +37,9 @@ from sksearch.simulators._families import CurveFamily
 
 K = 2.0
 SMOOTHING_ORDER = 3
-SMOOTHING_LEAST_EPOCHS = 7  # below, the window is longer than the curve
-FEW_CURVES = 16  # up to which Python's numbers cost less than NumPy's calls
-N_CURVES = 512  # that are made at once
+SMOOTHING_LEAST_EPOCHS = 7  # for fewer, the window is longer than the curve
+FEW_CURVES = 16  # up to this number, Python's numbers cost less than NumPy's calls
+N_CURVES = 512  # processed at once
 N_ELEMENTS = 1 << 16  # of an array of draws: half a megabyte stays in a core's cache
 FAMILY, NOISE, FIRST_LEVEL = range(3)  # counters of a curve's random numbers
 
@@ -50,7 +50,7 @@ def gamma_parameters(n_epochs: int) -> tuple[np.ndarray, np.ndarray]:
     Parameters
     ----------
     n_epochs : int
-        Count of epochs, n.
+        Number of epochs, n.
 
     Returns
     -------
@@ -81,15 +81,15 @@ def gamma_curves(
     Parameters
     ----------
     values : array-like of shape (n_curves,)
-        The underlying function u at the params of each curve.
+        The underlying function u at the parameters of each curve.
     keys : array-like of int of shape (n_curves,)
-        Seed of all that is random in a curve; from 0 to 2^64 - 1.
+        Seed of all randomness in a curve; from 0 to 2^64 - 1.
     family : CurveFamily
         Shape of the curves.
     n_epochs : int, default=81
-        Count of epochs, 2 at least, and 7 for a smooth family.
+        Number of epochs, at least 2, and at least 7 for a smooth family.
     noise : float, default=0.0
-        Standard deviation of the normal noise that is added to the first value.
+        Standard deviation of the normal noise added to the first value.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def gamma_curves(
     Raises
     ------
     ValueError
-        If there are too few epochs, or not as many keys as values.
+        If there are too few epochs, or the numbers of keys and values differ.
 
     Notes
     -----
@@ -128,7 +128,7 @@ def gamma_curves(
 
 
 def check_epochs(n_epochs: int, smooth: bool) -> None:
-    """Raise an error if curves of so many epochs cannot be made."""
+    """Raise an error if curves cannot have this number of epochs."""
     least = SMOOTHING_LEAST_EPOCHS if smooth else 2
     if not isinstance(n_epochs, Integral) or n_epochs < least:
         raise ValueError(
@@ -169,11 +169,11 @@ def _levels(keys, steps, n_epochs):
     u, x = uniforms(keys, counters[:2])
     x = ndtri(x)
     v = (1 + c * x) ** 3
-    # No logarithm of v <= 0, which is refused: with this value the right side is below -500.
+    # Avoids the logarithm of v <= 0, which is refused: this value makes the right side below -500.
     v = np.maximum(v, 1e-300)
     lam = d * v
     refused = np.log(u) > 0.5 * x**2 + d * (1 - v + np.log(v))
-    # At most 5 % are refused. Inversion is as exact, but costs thirty times as much a draw.
+    # At most 5 % are refused. Inversion is as exact, but costs thirty times as much per draw.
     rows, columns = refused.nonzero()
     u = uniforms(keys[columns], counters[2, rows, 0])
     lam[rows, columns] = gammaincinv(alpha[rows, 0], u)
@@ -193,7 +193,7 @@ def _columns(n_epochs):
 def _steps(lam, steps, n_epochs, family):
     """Return factor and rise of each step: gap(t + 1) = factor gap(t) + rise.
 
-    The two rules of [1]_, less f(n): down, gap(t + 1) = (1 - w) (1 - m (lam - k) / 100)
+    The two rules of [1]_, minus f(n): down, gap(t + 1) = (1 - w) (1 - m (lam - k) / 100)
     gap(t); up, gap(t + 1) = (1 - w^1.1) (gap(t) + rho / (1 + lam)).
     """
     shares = _shares_kept(n_epochs - 1, family.necessary_aggressiveness)
@@ -206,14 +206,14 @@ def _steps(lam, steps, n_epochs, family):
 
 @lru_cache
 def _shares_kept(n_steps, nu):
-    """Return the share of the gap that the pull to the end leaves, in steps down and up."""
+    """Return the share of the gap left by the pull to the end, in steps down and up."""
     time_gone = np.arange(1.0, n_steps + 1)[:, None] / n_steps  # t / (n - 1)
     return 1 - time_gone**nu, 1 - time_gone ** (1.1 * nu)
 
 
 def _apply_steps(gaps, factor, rise):
     """Fill the rows of `gaps` after the first, of shape (n_steps + 1, n_curves)."""
-    if gaps.shape[1] <= FEW_CURVES:  # the same to the last bit
+    if gaps.shape[1] <= FEW_CURVES:  # bit-identical
         for j, gap in enumerate(gaps[0].tolist()):
             gaps[1:, j] = _following_gaps(gap, factor[:, j].tolist(), rise[:, j].tolist())
         return
@@ -231,7 +231,7 @@ def _following_gaps(gap, factor, rise):
 
 
 def _smoothed(losses):
-    """Apply a Savitzky-Golay filter; SciPy's has a cost quadratic in the count of epochs."""
+    """Apply a Savitzky-Golay filter; SciPy's cost is quadratic in the number of epochs."""
     n_epochs = losses.shape[1]
     basis, kernel = _window(n_epochs)
     length, half = len(basis), len(basis) // 2
@@ -239,7 +239,7 @@ def _smoothed(losses):
     convolved = irfft(rfft(losses, size) * kernel, size)
     smooth = np.empty_like(losses)
     smooth[:, half:-half] = convolved[:, length - 1 : n_epochs]
-    # The polynomials of the first and of the last window go on to the ends.
+    # The polynomials of the first and the last window extend to the ends.
     for ends, window, rows in (
         (smooth[:, :half], losses[:, :length], basis[:half]),
         (smooth[:, -half:], losses[:, -length:], basis[half + 1 :]),

@@ -1,11 +1,11 @@
-"""The nearest of recorded params, on each parameter's own scale.
+"""Nearest recorded parameters, on each parameter's own scale.
 
 ==========  ==================================================================  ==============
 symbol      meaning                                                             shape
 ==========  ==================================================================  ==============
-n, m        counts of recorded params, and of params that are looked up         scalars
+n, m        numbers of recorded candidates, and of candidates looked up         scalars
 V           features: numbers from 0 to 1, choices as 0 or 1 / sqrt(2)          (m, n_features)
-active      which conditional parameters are active                             (m, n_cond)
+active      True for active conditional parameters                              (m, n_cond)
 D2          squared distances                                                   (m,)
 ==========  ==================================================================  ==============
 """
@@ -24,7 +24,7 @@ _ABSENT = object()
 
 
 class Index:
-    """Recorded params, and an exact search for the nearest of them.
+    """Recorded candidates, and an exact search for the nearest of them.
 
     The squared distance of two candidates is a sum over parameters. A number contributes the
     squared difference of its scaled values: 0 at the lower bound and 1 at the upper one, on a
@@ -44,16 +44,16 @@ class Index:
     Raises
     ------
     TypeError
-        If `space` is no dict.
+        If `space` is not a dict.
     ValueError
         If there are no `params`, or one of them does not fit the space.
 
     Notes
     -----
-    No embedding of a number has all its values at distance 1 of "inactive". So each group of
-    candidates with the same active parameters has a k-d tree of its own. The groups are searched
-    in the order of the number of parameters that are active in only one of group and point, up to
-    the squared distance found.
+    No embedding of a number has all its values at distance 1 from "inactive". So each group of
+    candidates with the same active parameters has its own k-d tree. The groups are searched in the
+    order of the number of parameters active in only one of group and point, up to the squared
+    distance found.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class Index:
         Parameters
         ----------
         params : sequence of dict
-            The m candidates that are looked up.
+            The m candidates to look up.
 
         Returns
         -------
@@ -113,21 +113,21 @@ class Index:
         return rows, distances / math.sqrt(self._n_dims)
 
     def nearest_other(self) -> tuple[np.ndarray, np.ndarray]:
-        """Find for each recorded candidate the nearest other one: rows and distances."""
+        """Find the nearest other candidate of each recorded one: rows and distances."""
         if len(self._V) < 2:
             raise ValueError("there is one recorded candidate, and so no other: record more.")
         return self._search(self._V, self._active, np.arange(len(self._V)))
 
     def __getstate__(self):
-        return vars(self) | {"_trees": {}}  # made again when needed
+        return vars(self) | {"_trees": {}}  # rebuilt when needed
 
     @property
     def n_distinct(self) -> int:
-        """Count of distinct recorded candidates."""
+        """Number of distinct recorded candidates."""
         return len(np.unique(np.hstack([self._V, self._active]), axis=0))
 
     def _search(self, V, active, own=None):
-        """Return nearest rows and distances; `own` has a row to leave out for each point."""
+        """Return nearest rows and distances; `own` has a row to exclude for each point."""
         D2, rows = np.full(len(V), np.inf), np.zeros(len(V), int)
         patterns, which = _patterns(active)
         for k, pattern in enumerate(patterns):
@@ -172,7 +172,7 @@ class Index:
         return self._trees[key]
 
     def _is_plain_number(self, dimension: Dimension) -> bool:
-        """Tell whether a parameter is always active, and uniform or log-uniform."""
+        """Return whether a parameter is always active, and uniform or log-uniform."""
         number = dimension.kind in ("real", "integer") and not hasattr(dimension, "distribution")
         return number and dimension.name not in self._conditional
 
@@ -184,11 +184,11 @@ class Index:
             owner = self._conditional.index(dimension.name) if conditional else -1
             owners += [owner] * (dimension.size if unordered else 1)
         if self._conditional or not owners:
-            owners.append(-1)  # a feature that is always 0: a tree needs one
+            owners.append(-1)  # a constant 0, since a tree needs a feature
         return np.array(owners)
 
     def _encode(self, params: Sequence[Mapping[str, Any]]) -> tuple[np.ndarray, np.ndarray]:
-        """Return features, 0 where inactive, and which conditional parameters are active."""
+        """Return features, 0 where inactive, and a mask of the active conditional parameters."""
         V = np.zeros((len(params), len(self._owners)))
         active = np.ones((len(params), len(self._conditional)), bool)
         start = len(self._numbers)

@@ -1,4 +1,4 @@
-"""The recorded curves that come with the package."""
+"""The recorded curves included in the package."""
 
 import json
 from importlib.resources import files
@@ -14,9 +14,9 @@ LOSSES = ("error", "log_loss")
 def load_mnist_curves(loss: str = "error") -> NearestCurves:
     """Read curves of logistic regression by stochastic gradient descent on MNIST.
 
-    The data are 1,024 trainings of 81 epochs on 10,000 images, with different learning rates
-    (1e-6 to 1, logarithmic), weight decays (1e-6 to 0.1, logarithmic), momenta (0.3 to 0.999) and
-    batch sizes (20 to 2,000). The losses are those on 5,000 other images.
+    The data are 1,024 fits of 81 epochs on 10,000 images, with different learning rates (1e-6 to
+    1, logarithmic), weight decays (1e-6 to 0.1, logarithmic), momenta (0.3 to 0.999) and batch
+    sizes (20 to 2,000). The losses are measured on 5,000 other images.
 
     Parameters
     ----------
@@ -36,11 +36,11 @@ def load_mnist_curves(loss: str = "error") -> NearestCurves:
 
     Notes
     -----
-    The experiment is that of [1]_; ``examples/make_mnist_curves.py`` made the curves. The first
-    512 candidates are a scrambled Sobol sequence, TPE proposed the others, so that curves are
-    dense where they are good. No training diverged. A left-out curve differs from the nearest
-    other one by an error of 0.013 in the median and 0.041 in the mean (root of the mean square
-    over epochs); see `NearestCurves.approximation_error`.
+    The experiment follows [1]_; ``examples/make_mnist_curves.py`` made the curves. The first 512
+    candidates are a scrambled Sobol sequence, and TPE proposed the others, so that curves are
+    dense in good regions. No fit diverged. A left-out curve differs from the nearest other one by
+    an error of 0.013 in the median and 0.041 in the mean (root of the mean square over epochs);
+    see `NearestCurves.approximation_error`.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Recorded curves: any params have the curve of the nearest recorded ones."""
+"""Recorded curves: any candidate has the curve of the nearest recorded one."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -25,13 +25,13 @@ class ApproximationError:
     Parameters
     ----------
     distances : ndarray of shape (n_curves,)
-        Distance between the params of each recorded curve and of the nearest other one: the
-        root of the mean over parameters of squared differences, from 0 to 1.
+        Distance between the parameters of each recorded curve and the nearest other one: the root
+        of the mean over parameters of squared differences, from 0 to 1.
     errors : ndarray of shape (n_curves,)
-        Difference of the two curves: the root of the mean over epochs of squared differences.
-        NaN where a training failed.
+        Difference of the two curves: the root of the mean over epochs of squared differences. NaN
+        for failed fits.
     mean, median, sd : float
-        Mean, median and standard deviation of `errors`, without those that are NaN.
+        Mean, median and standard deviation of `errors`, ignoring NaN.
     correlation : float
         Spearman's correlation between the last losses of the curves and of their neighbours.
 
@@ -56,55 +56,55 @@ class ApproximationError:
 
 
 class NearestCurves(CurveProblem):
-    """A problem made of recorded curves: the nearest one stands for that of any params.
+    """A problem made of recorded curves, where the nearest one represents any candidate.
 
-    The difference of two numbers is that of their scaled values, 0 at the lower bound and 1 at the
-    upper one, on a logarithmic scale if their distribution has one. Choices that are not numbers
-    in order, and parameters that are active in only one of two candidates, differ by 1.
+    Numbers are scaled to 0 at the lower bound and 1 at the upper one, on a logarithmic scale if
+    their distribution has one, and compared by their difference. Choices other than ordered
+    numbers, and parameters active in only one of two candidates, differ by 1.
 
     Parameters
     ----------
     space : dict
-        Names of parameters and their choices or distributions, with `sksearch.When` for those
-        that are active only at times. Searches draw from it.
+        Names of parameters and their choices or distributions, with `sksearch.When` for
+        conditional parameters. Searches draw from it.
     params : sequence of dict
         Recorded candidates, inactive parameters absent; n_curves of them.
     curves : array-like of shape (n_curves, max_resources)
-        Losses of the recorded candidates after each epoch; not finite where training failed.
+        Losses of the recorded candidates after each epoch; not finite after a failure.
     seconds : array-like of shape (n_curves, max_resources), default=None
-        Seconds that training took up to the end of each epoch, made non-decreasing. None: one
-        second an epoch.
+        Training seconds up to the end of each epoch, made non-decreasing. None: one second per
+        epoch.
 
     Attributes
     ----------
     space : dict
         Names of parameters and their choices or distributions, as given.
     max_resources : int
-        Count of epochs.
+        Number of epochs.
     minimum : float or None
-        Lowest of the last losses; None if all trainings failed.
+        Lowest of the last losses; None if all fits failed.
     params : list of dict
         The recorded candidates.
     curves : ndarray of shape (n_curves, max_resources)
-        Losses of the recorded candidates; NaN where training failed.
+        Losses of the recorded candidates; NaN after a failure.
 
     Raises
     ------
     TypeError
-        If `space` is no dict.
+        If `space` is not a dict.
     ValueError
         If `params` is empty or does not fit the space, or arrays have the wrong shape.
 
     See Also
     --------
-    load_mnist_curves : Recorded curves that come with the package.
-    TabularProblem : A table of which only the entries can be tried.
+    load_mnist_curves : Recorded curves included in the package.
+    TabularProblem : A table whose entries are the only candidates.
 
     Notes
     -----
-    This is the closest known loss function of [1]_. Its mean square error is taken as the sum of
-    squared differences on each parameter's own scale, divided by the number of parameters. The
-    cost of the k-d tree is logarithmic in the number of curves.
+    This is the closest known loss function of [1]_. Its mean square error is interpreted as the
+    sum of squared differences on each parameter's own scale, divided by the number of parameters.
+    The cost of the k-d tree is logarithmic in the number of curves.
 
     References
     ----------
@@ -145,19 +145,19 @@ class NearestCurves(CurveProblem):
         curves: ArrayLike,
         seconds: ArrayLike | None = None,
     ) -> Self:
-        """Make a problem of params that are rows of an array.
+        """Create a problem from candidates in the rows of an array.
 
         Parameters
         ----------
         space : dict
             Names of parameters and their choices or distributions.
         X : array-like of shape (n_curves, n_params)
-            Values, columns in the order of `space`; NaN or None where a conditional parameter
-            is inactive.
+            Values, columns in the order of `space`; NaN or None for inactive conditional
+            parameters.
         curves : array-like of shape (n_curves, max_resources)
             Losses after each epoch.
         seconds : array-like of shape (n_curves, max_resources), default=None
-            Seconds up to the end of each epoch. None: one second an epoch.
+            Seconds up to the end of each epoch. None: one second per epoch.
 
         Returns
         -------
@@ -166,9 +166,9 @@ class NearestCurves(CurveProblem):
         Raises
         ------
         ValueError
-            If `X` has another count of columns, or another argument is invalid for the class.
+            If the number of columns of `X` is wrong, or another argument is invalid for the class.
         """
-        # A list of rows keeps its numbers beside strings.
+        # A list of rows keeps numbers next to strings.
         X = X if isinstance(X, np.ndarray) else np.array(X, dtype=object)
         if X.ndim != 2 or X.shape[1] != len(space):
             raise ValueError(f"X has the shape {X.shape}: it needs {len(space)} columns.")
@@ -176,15 +176,15 @@ class NearestCurves(CurveProblem):
 
     @classmethod
     def from_frame(cls, frame: Any, space: dict[str, Any], curves: Sequence[str]) -> Self:
-        """Make a problem of a DataFrame with a row for each recorded candidate.
+        """Create a problem from a DataFrame with a row for each recorded candidate.
 
         Parameters
         ----------
         frame : DataFrame
-            Table of pandas or any other library in which ``frame[name]`` is a column.
+            pandas DataFrame, or a table of any other library in which ``frame[name]`` is a column.
         space : dict
             Names of parameters and their choices or distributions. Each parameter is a column,
-            with NaN or None where it is inactive.
+            with NaN or None if it is inactive.
         curves : list of str
             Names of the columns with the losses after each epoch, first epoch first.
 
@@ -195,7 +195,7 @@ class NearestCurves(CurveProblem):
         Raises
         ------
         KeyError
-            If there is no such column.
+            If a column is missing.
         ValueError
             If the values of a column are invalid for the class.
         """
@@ -205,19 +205,18 @@ class NearestCurves(CurveProblem):
 
     @classmethod
     def from_search(cls, search: BaseSearchCV, incomplete: str = "extend") -> Self:
-        """Make a problem of the trials of a search.
+        """Create a problem from the trials of a search.
 
-        A trial's curve is linear between the resources that the trial was scored at, constant
+        A trial's curve is linear between the resources at which the trial was scored, constant
         before the first one, and NaN after a failed job.
 
         Parameters
         ----------
         search : SearchCV
-            Fitted search. Without resources its curves have the length 1.
+            Fitted search. Curves of a search without resources have length 1.
         incomplete : {"extend", "drop"}, default="extend"
-            Curves of trials that were stopped before the largest resource. "extend": the last
-            loss stays. "drop": there are none, so bad candidates have the curves of good
-            neighbours.
+            Curves of trials stopped before the largest resource. "extend": the last loss stays.
+            "drop": such trials are omitted, so bad candidates have the curves of good neighbours.
 
         Returns
         -------
@@ -227,10 +226,10 @@ class NearestCurves(CurveProblem):
         Raises
         ------
         TypeError
-            If the search is not fitted, or not one of sksearch, or its space is a list of
+            If the search is not fitted, or not an sksearch search, or its space is a list of
             dicts.
         ValueError
-            If `incomplete` is another word, or no trial is left.
+            If `incomplete` is unknown, or no trial is left.
         """
         if incomplete not in ("extend", "drop"):
             raise ValueError(f"incomplete={incomplete!r} must be 'extend' or 'drop'.")
@@ -261,7 +260,7 @@ class NearestCurves(CurveProblem):
         return self._seconds[self._index.nearest(params)[0]]
 
     def distances(self, params: Sequence[Mapping[str, Any]]) -> np.ndarray:
-        """Measure how far the nearest recorded candidates are.
+        """Return distances to the nearest recorded candidates.
 
         Parameters
         ----------
@@ -286,7 +285,7 @@ class NearestCurves(CurveProblem):
         Raises
         ------
         ValueError
-            If there is one curve only.
+            If there is only one curve.
         """
         rows, distances = self._index.nearest_other()
         errors = np.sqrt(((self.curves - self.curves[rows]) ** 2).mean(axis=1))
@@ -316,7 +315,7 @@ def check_table(
 
 
 def finite_or_nan(losses: np.ndarray) -> np.ndarray:
-    """Return a copy with NaN where a training diverged."""
+    """Return a copy with NaN after divergence."""
     return np.where(np.isfinite(losses), losses, np.nan)
 
 
@@ -340,15 +339,15 @@ def lowest(losses: np.ndarray) -> float | None:
 
 
 def rows_of(space: dict[str, Any], columns: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
-    """Make candidates of a column of values for each parameter.
+    """Create candidates from a column of values for each parameter.
 
     Parameters
     ----------
     space : dict
         Names of parameters and their choices or distributions.
     columns : dict of str to array of shape (n,)
-        Values of each parameter, NaN or None where it is inactive. They may be of another type
-        than those of the space, as arrays and tables have one type for a column.
+        Values of each parameter, NaN or None if it is inactive. Their type may differ from the
+        space's, as arrays and tables have one type per column.
 
     Returns
     -------
@@ -374,23 +373,23 @@ def rows_of(space: dict[str, Any], columns: Mapping[str, np.ndarray]) -> list[di
 
 
 def _is_missing(value: Any) -> bool:
-    """Tell whether a value is None, NaN or pandas' NA, which can be compared with nothing."""
+    """Return whether a value is None, NaN or pandas' NA, which supports no comparison."""
     nan = isinstance(value, float) and math.isnan(value)
     return nan or value is None or type(value).__name__ == "NAType"
 
 
 def _converted(dimension: Any, value: Any) -> Any:
-    """Return the equal value of the dimension if there is one, else the value itself."""
+    """Return the equal value of the dimension if it exists, otherwise the value itself."""
     if dimension.kind == "integer" and isinstance(value, float) and value.is_integer():
         return int(value)
     if dimension.kind == "categorical" and not dimension.contains(value):
-        value = None if _is_missing(value) else value  # what tables make of None
+        value = None if _is_missing(value) else value  # the form of None in tables
         return next((choice for choice in dimension.choices if equal(choice, value)), value)
     return value
 
 
 def _completed(results: Mapping[int, Any], last: int) -> np.ndarray:
-    """Return the curve of a trial that was scored at some resources, shape (last,)."""
+    """Return the curve of a trial scored at some resources, shape (last,)."""
     resources = np.array(sorted(results))
     losses = np.array([-results[resource].score for resource in resources.tolist()])
     known = ~np.isnan(losses)

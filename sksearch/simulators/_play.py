@@ -1,4 +1,4 @@
-"""A search on a simulated problem, straight on a study: no estimator, no folds, no waiting."""
+"""A search on a simulated problem, directly on a study: no estimator, no folds, no waiting."""
 
 import math
 from contextlib import nullcontext
@@ -37,35 +37,35 @@ def play(
     sampler : Sampler
         Source of candidates.
     scheduler : Scheduler
-        How to spend epochs on it.
+        Scheduler of their epochs.
     problem : CurveProblem
         The loss curves; one unit of resource is one epoch.
     min_resources : int, default=1
-        Smallest count of epochs.
+        Smallest number of epochs.
     max_resources : int or None, default=None
-        Largest count of epochs; None: all epochs of the problem.
+        Largest number of epochs; None: all epochs of the problem.
     random_state : int, RandomState instance or None, default=None
         Seed of the search. An integer is also the seed of the loss curves.
     n_workers : int, default=1
-        Count of simulated workers. Inside ``with VirtualClock(...)`` the clock has the workers.
+        Number of simulated workers. Inside ``with VirtualClock(...)`` the clock has the workers.
     batch_size : int, default=1
-        Count of jobs under way at a time where the sampler learns from results, and in a race.
+        Number of jobs in progress at a time if the sampler learns from results, and in a race.
 
     Returns
     -------
     history : History
         Trials of the search. The score of a job is the negative loss after its last epoch, its
-        cost the simulated seconds of the epochs that it added.
+        cost the simulated seconds of its additional epochs.
 
     Raises
     ------
     ValueError
-        If `max_resources` is greater than the problem's, or an argument is not usable.
+        If `max_resources` is greater than the problem's, or an argument is invalid.
 
     See Also
     --------
     SimulatedEstimator : The same problem for any search class.
-    sksearch.executors.VirtualClock : Says how long the search took.
+    sksearch.executors.VirtualClock : Measures the duration of the search.
 
     Notes
     -----
@@ -115,7 +115,7 @@ def _run(curves: "_Curves", job: Job, environment: Any) -> Result:
 
 
 class _Curves(Workload):
-    """The workload of `drive`: a job is one task, whose result is read from the trial's curve."""
+    """Workload of `drive`: a job is one task, whose result is read from the trial's curve."""
 
     def __init__(self, problem: CurveProblem, seed: int):
         self.problem, self.seed = problem, seed
@@ -129,7 +129,7 @@ class _Curves(Workload):
         cost = float(seconds[job.resource - 1] - (seconds[job.spent - 1] if job.spent else 0.0))
         spend(cost)
         loss = float(losses[job.resource - 1])
-        # A training that diverged has failed, as in a search class.
+        # A diverged fit has failed, as in a search class.
         return Result(-loss if math.isfinite(loss) else math.nan, cost)
 
     def _curve(self, job: Job) -> tuple[np.ndarray, np.ndarray]:

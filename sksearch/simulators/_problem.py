@@ -1,4 +1,4 @@
-"""What all simulated problems share.
+"""Base class of all simulated problems.
 
 ==========  =====================================  ========================
 symbol      meaning                                shape
@@ -16,7 +16,7 @@ import numpy as np
 
 
 class CurveProblem(ABC):
-    """A training that is imitated: every candidate has a loss curve, known at once.
+    """Simulated training: every candidate has a loss curve, known at once.
 
     A subclass sets the attributes and computes `losses`. Instances are never changed, so that
     copies of an estimator share them.
@@ -24,17 +24,15 @@ class CurveProblem(ABC):
     Attributes
     ----------
     space : dict or list of dict
-        Names of parameters and their choices or distributions, ready for any search; a
-        parameter that is active only at times is wrapped in `sksearch.When`. A list is a union,
-        as in scikit-learn.
+        Names of parameters and their choices or distributions, ready for any search; conditional
+        parameters are wrapped in `sksearch.When`. A list is a union, as in scikit-learn.
     max_resources : int
-        Count of epochs of a whole training.
+        Number of epochs of a complete fit.
     minimum : float or None
-        Lowest loss that any candidate has after `max_resources` epochs, without noise; None
-        where it is not known.
+        Lowest loss of any candidate after `max_resources` epochs, without noise; None if unknown.
     needs_trials : bool
-        Whether `losses` needs a third argument ``trials``, the candidates' numbers in the order
-        in which a search started them. `play` knows them, an estimator does not.
+        True if `losses` needs a third argument ``trials``, the candidates' numbers in the order in
+        which a search started them. `play` passes them, an estimator cannot.
 
     Examples
     --------
@@ -57,7 +55,7 @@ class CurveProblem(ABC):
     needs_trials: bool = False
 
     def __deepcopy__(self, memo: dict) -> "CurveProblem":
-        return self  # scikit-learn's clone copies params, and curves may be many megabytes
+        return self  # scikit-learn's clone copies parameters, and curves may be many megabytes
 
     @property
     def names(self) -> list[str]:
@@ -74,8 +72,8 @@ class CurveProblem(ABC):
         params : sequence of dict
             Candidates, inactive parameters absent.
         seed : int, default=0
-            Seed of all that is random in a candidate's curve. The other candidates of the list
-            have no effect on it.
+            Seed of all randomness in a candidate's curve. The other candidates of the list have no
+            effect on it.
 
         Returns
         -------
@@ -85,11 +83,11 @@ class CurveProblem(ABC):
         Raises
         ------
         ValueError
-            If a candidate lacks a parameter, or has one that the problem does not know.
+            If a candidate lacks a parameter, or has an unknown one.
         """
 
     def seconds(self, params: Sequence[Mapping[str, Any]]) -> np.ndarray:
-        """Simulate how long trainings take: one second an epoch, unless a subclass knows better.
+        """Simulate training times: one second per epoch, unless a subclass overrides it.
 
         Parameters
         ----------
@@ -99,7 +97,7 @@ class CurveProblem(ABC):
         Returns
         -------
         seconds : ndarray of shape (len(params), max_resources)
-            Column t - 1 is the count of seconds up to the end of epoch t.
+            Column t - 1 is the number of seconds up to the end of epoch t.
         """
         epochs = np.arange(1.0, self.max_resources + 1)
         return np.repeat(epochs[None], len(params), axis=0)

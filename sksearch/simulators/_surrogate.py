@@ -1,9 +1,9 @@
-"""A regressor that stands for the training: any params have the loss that it predicts.
+"""A regressor that replaces training: its prediction is the loss of any candidate.
 
 ==========  ======================================================  ==============================
 symbol      meaning                                                 shape
 ==========  ======================================================  ==============================
-n, d        counts of candidates and of parameters                  scalars
+n, d        numbers of candidates and of parameters                 scalars
 X           rows that the model predicts, candidate after           (n max_resources, d or d + 1)
             candidate, epoch after epoch
 ==========  ======================================================  ==============================
@@ -26,44 +26,44 @@ from sksearch.space import Space
 from sksearch.space._conditions import unwrap
 from sksearch.space._values import equal
 
-EPOCH = "epoch"  # column of the resource, where the model was fitted to named columns
+EPOCH = "epoch"  # column of the resource, if the model was fitted to named columns
 
 
 class SurrogateProblem(CurveProblem):
-    """A problem whose losses a model predicts: a fitted regressor, or a network in ONNX.
+    """A problem whose losses a model predicts: a fitted regressor, or an ONNX network.
 
     Parameters
     ----------
     space : dict or list of dict
         Names of parameters and their choices or distributions. Searches draw from it.
     model : object, str, Path or bytes
-        Object with ``predict(X)``, such as a fitted regressor or pipeline of scikit-learn; or a
-        network in ONNX, as the path of its file or as its bytes, with one input of shape
-        (n_rows, n_columns) and one output of a number for each row. It predicts losses.
+        Object with ``predict(X)``, such as a fitted scikit-learn regressor or pipeline; or an ONNX
+        network, as the path of its file or as its bytes, with one input of shape (n_rows,
+        n_columns) and one output with a number for each row. It predicts losses.
     max_resources : int, default=1
-        Count of epochs of a whole training. With more than one the epoch, from 1 on, is one more
-        column of what the model is given.
+        Number of epochs of a complete fit. With more than one, the epoch, from 1 on, is an
+        additional column of the model's input.
     encode : callable or None, default=None
-        ``encode(params, epochs) -> X`` makes rows of candidates, a list of dicts, and the epochs,
-        an array of as many integers. None: one column for each parameter in the order of `space`,
-        with numbers and choices among numbers as they are, any other choice as its place in its
-        list, and NaN where a parameter is inactive. A model with ``feature_names_in_`` is given a
-        DataFrame of the values themselves, whose columns are parameters and "epoch".
+        ``encode(params, epochs) -> X`` makes rows from candidates, a list of dicts, and epochs, an
+        integer array of the same length. None: one column per parameter in the order of `space`,
+        with numbers and numeric choices unchanged, other choices as positions in their list, and
+        NaN for inactive parameters. A model with ``feature_names_in_`` gets a DataFrame of the
+        values themselves, whose columns are parameters and "epoch".
     seconds : object, str, Path, bytes or None, default=None
-        A model of the seconds up to the end of an epoch, that is given the same rows. None: one
-        second an epoch.
+        A model of the seconds up to the end of an epoch, with the same input rows. None: one
+        second per epoch.
 
     Attributes
     ----------
     space : dict or list of dict
-        As given.
+        As passed.
     max_resources : int
-        Count of epochs.
+        Number of epochs.
 
     Raises
     ------
     TypeError
-        If a model is no model.
+        If a model has no ``predict`` and is not a network.
     ValueError
         If a model cannot predict a candidate of the space, or `max_resources` is less than 1.
     ImportError
@@ -75,9 +75,9 @@ class SurrogateProblem(CurveProblem):
 
     Notes
     -----
-    A model smooths what was recorded: a search on it meets no noise, and no failure that the model
-    does not know. How good the model is says its error on results that it was not fitted to.
-    A network in ONNX runs on one thread, in 32-bit floats.
+    A model smooths the recorded data: a search on it meets neither noise nor failures unknown to
+    the model. Measure its quality by its error on results that it was not fitted to. An ONNX
+    network runs on one thread, in 32-bit floats.
 
     Examples
     --------
@@ -126,7 +126,7 @@ class SurrogateProblem(CurveProblem):
         curves: ArrayLike,
         regressor: Any,
     ) -> Self:
-        """Make a problem of recorded curves, by a regressor that is fitted to them.
+        """Create a problem from recorded curves, with a regressor fitted to them.
 
         Parameters
         ----------
@@ -135,10 +135,10 @@ class SurrogateProblem(CurveProblem):
         params : sequence of dict
             Recorded candidates, inactive parameters absent; n_curves of them.
         curves : array-like of shape (n_curves, max_resources)
-            Losses after each epoch. What is not finite is left out.
+            Losses after each epoch. Non-finite losses are omitted.
         regressor : estimator
-            Of scikit-learn or like it, not fitted; a clone of it is. It needs to take NaN where
-            parameters are conditional.
+            Unfitted regressor with scikit-learn's interface; a clone is fitted. It must support
+            NaN if parameters are conditional.
 
         Returns
         -------
@@ -162,13 +162,13 @@ class SurrogateProblem(CurveProblem):
         return finite_or_nan(self._predicted(self._model, params))
 
     def seconds(self, params: Sequence[Mapping[str, Any]]) -> np.ndarray:
-        """Predict seconds, made non-decreasing and no less than 0."""
+        """Predict seconds, made non-decreasing and non-negative."""
         if self._seconds is None:
             return super().seconds(params)
         return np.maximum.accumulate(self._predicted(self._seconds, params).clip(min=0), axis=1)
 
     def _predicted(self, model: Any, params: Sequence[Mapping[str, Any]]) -> np.ndarray:
-        """What a model says, shape (n_candidates, max_resources)."""
+        """Return a model's predictions, shape (n_candidates, max_resources)."""
         for i, each in enumerate(params):
             self._parsed.check(dict(each), where=f"params[{i}]")
         if not len(params):
@@ -183,7 +183,7 @@ class SurrogateProblem(CurveProblem):
         return found.reshape(shape)
 
     def _given(self, model: Any, params: Sequence[Mapping[str, Any]]) -> Any:
-        """Rows for a model."""
+        """Return the input rows of a model."""
         if self._encode is not None:
             epochs = np.tile(np.arange(1, self.max_resources + 1), len(params))
             return self._encode([each for each in params for _ in range(self.max_resources)],
@@ -221,12 +221,12 @@ class SurrogateProblem(CurveProblem):
 
 
 class Network:
-    """A network in ONNX, as a regressor; its session is made again in each process.
+    """An ONNX network as a regressor; its session is recreated in each process.
 
     Parameters
     ----------
     content : bytes
-        The file's content.
+        Content of the file.
     """
 
     def __init__(self, content: bytes):
@@ -247,7 +247,7 @@ class Network:
 
 
 def _session(content: bytes) -> Any:
-    """A session of onnxruntime on one thread."""
+    """Return a single-threaded onnxruntime session."""
     try:
         import onnxruntime
     except ImportError as error:
@@ -258,7 +258,7 @@ def _session(content: bytes) -> Any:
 
 
 def _model(model: Any, name: str) -> Any:
-    """What has `predict`; a network for a path or bytes."""
+    """Return an object with `predict`; a network for a path or bytes."""
     if isinstance(model, str | os.PathLike):
         return Network(Path(model).read_bytes())
     if isinstance(model, bytes):
@@ -276,7 +276,7 @@ def _rows(
     params: Sequence[Mapping[str, Any]],
     n_epochs: int,
 ) -> np.ndarray:
-    """Numbers for candidates and, where there are several epochs, these as the last column."""
+    """Numbers of candidates and, if there are several epochs, the epoch as the last column."""
     dicts = [space] if isinstance(space, dict) else space
     columns = []
     for name in dict.fromkeys(name for each in dicts for name in each):
@@ -289,7 +289,7 @@ def _rows(
 
 
 def _choices(values: list[Any]) -> list[Any] | None:
-    """The choices of a parameter that are not all numbers; None where they are."""
+    """Choices of a parameter if not all are numbers, otherwise None."""
     lists = [list(each) for each, _ in map(unwrap, values) if not hasattr(each, "rvs")]
     choices = [choice for each in lists for choice in each]
     if all(isinstance(choice, numbers.Real) for choice in choices):
@@ -298,7 +298,7 @@ def _choices(values: list[Any]) -> list[Any] | None:
 
 
 def _number(params: Mapping[str, Any], name: str, choices: list[Any] | None) -> float:
-    """A value as a number, NaN where the parameter is inactive."""
+    """Return a value as a number, NaN if the parameter is inactive."""
     if name not in params:
         return np.nan
     value = params[name]

@@ -1,4 +1,4 @@
-"""Finite tables of recorded results, and the tuning tasks of the data folder."""
+"""Finite tables of recorded results, and the tuning tasks in the data folder."""
 
 import itertools
 import json
@@ -16,7 +16,7 @@ from sksearch.simulators._nearest import check_seconds, finite_or_nan, lowest
 from sksearch.simulators._problem import CurveProblem
 from sksearch.space import LogRandInt, Space, When
 
-SAME = 1e-9  # distance up to which params are those of a row, as features have rounding errors
+SAME = 1e-9  # distance up to which parameters equal a row's, since features have rounding errors
 
 _FILES = {
     "taskset_imdb": "taskset__imdb_patch32_GRU64_avg_bs128",
@@ -36,19 +36,19 @@ class TabularProblem(CurveProblem):
     Parameters
     ----------
     space : dict
-        Names of parameters and their choices or distributions, of which the rows are a sample.
+        Names of parameters and their choices or distributions; the rows are a sample of it.
     params : sequence of dict
         The n_rows distinct candidates of the rows, inactive parameters absent.
     losses : array-like of shape (n_rows,), (n_rows, n_epochs) or (n_rows, n_epochs, n_repetitions)
-        Losses of the rows; not finite where training failed.
+        Losses of the rows; not finite after a failure.
     seconds : array-like of shape (n_rows, n_epochs), default=None
-        Seconds that training took up to the end of each epoch, made non-decreasing. None: one
-        second an epoch.
+        Training seconds up to the end of each epoch, made non-decreasing. None: one second per
+        epoch.
     nearest : bool, default=False
-        Whether searches draw from all of `space`, and any params have the losses of the nearest
-        row, as in `NearestCurves`. False: nothing but rows can be tried.
+        If True, searches draw from all of `space`, and any candidate has the losses of the nearest
+        row, as in `NearestCurves`. If False, only rows can be tried.
     noise : bool, default=True
-        Whether a curve is that of one repetition, which the seed chooses for each row. False:
+        If True, a curve is one repetition, which the seed chooses for each row. If False, it is
         the mean over repetitions.
     categories : collection of str, default=()
         Names of parameters whose choices are numbers without an order: any two choices differ by
@@ -57,11 +57,11 @@ class TabularProblem(CurveProblem):
     Attributes
     ----------
     space : dict or list of dict
-        Space of searches: `space` as given if the rows are all of its candidates, or with
-        `nearest`; else a list with a dict for each row, each with one choice for each
-        parameter, from which searches draw rows without replacement.
+        Search space: `space` as passed if the rows are all of its candidates, or with `nearest`;
+        otherwise a list with a dict for each row, each with one choice per parameter, from which
+        searches draw rows without replacement.
     max_resources : int
-        Count of epochs; 1 without epochs.
+        Number of epochs; 1 without epochs.
     minimum, best : float or None
         Lowest of the rows' last losses, means over repetitions.
     median : float
@@ -72,15 +72,15 @@ class TabularProblem(CurveProblem):
     Raises
     ------
     TypeError
-        If `space` is no dict.
+        If `space` is not a dict.
     ValueError
-        If `params` is empty, has a candidate twice or does not fit the space, or an array has
-        the wrong shape.
+        If `params` is empty, repeats a candidate or does not fit the space, or an array has the
+        wrong shape.
 
     See Also
     --------
-    load_task : Recorded tables of the data folder.
-    NearestCurves : Recorded curves of which the nearest stands for any params.
+    load_task : Recorded tables in the data folder.
+    NearestCurves : Recorded curves, of which the nearest represents any candidate.
 
     Examples
     --------
@@ -123,7 +123,7 @@ class TabularProblem(CurveProblem):
         whole = nearest or Space(space).size == len(self.params)
         self.space = space if whole else [_space_of_one(candidate) for candidate in self.params]
         self._seconds = check_seconds(seconds, *self._means.shape)
-        self._repetitions: tuple[Any, Any] = (None, None)  # those of the last seed
+        self._repetitions: tuple[Any, Any] = (None, None)  # of the last seed
 
     @classmethod
     def read(cls, path: str | Path, *, nearest: bool = False, noise: bool = True) -> Self:
@@ -133,11 +133,11 @@ class TabularProblem(CurveProblem):
         ----------
         path : str or Path
             An ``npz`` file with ``meta``, ``valid`` and, unless it is a whole grid, ``X``, as
-            the README of the data folder describes them; ``time`` is read if it is there.
+            described in the README of the data folder; ``time`` is optional.
         nearest : bool, default=False
-            Whether any params have the losses of the nearest row; of no effect on a whole grid.
+            If True, any candidate has the losses of the nearest row; no effect on a whole grid.
         noise : bool, default=True
-            Whether a curve is that of one repetition. False: the mean over repetitions.
+            If True, a curve is one repetition. If False, it is the mean over repetitions.
 
         Returns
         -------
@@ -184,7 +184,7 @@ class TabularProblem(CurveProblem):
         Raises
         ------
         ValueError
-            If a candidate is no row, or does not fit the space.
+            If a candidate is not a row, or does not fit the space.
         """
         rows = self._rows(params)
         if not self._noise or self._losses.shape[2] == 1:
@@ -207,12 +207,12 @@ class TabularProblem(CurveProblem):
         Returns
         -------
         losses : ndarray of shape (len(params), max_resources, n_repetitions)
-            Losses of all repetitions, NaN where a training failed.
+            Losses of all repetitions, NaN after a failure.
 
         Raises
         ------
         ValueError
-            If a candidate is no row, or does not fit the space.
+            If a candidate is not a row, or does not fit the space.
         """
         return self._losses[self._rows(params)]
 
@@ -234,7 +234,7 @@ class TabularProblem(CurveProblem):
         -------
         regret : float or ndarray
             0 for the lowest mean loss in the table, 1 for the median one; negative for a
-            repetition that is below the best mean.
+            repetition below the best mean.
 
         Raises
         ------
@@ -262,12 +262,12 @@ class TabularProblem(CurveProblem):
 
 
 def task_names() -> list[str]:
-    """Name the recorded tuning tasks that `load_task` knows.
+    """Name the recorded tuning tasks that `load_task` supports.
 
     Returns
     -------
     names : list of str
-        All names, also of tasks whose files are missing.
+        All names, including tasks whose files are missing.
 
     Examples
     --------
@@ -281,18 +281,18 @@ def task_names() -> list[str]:
 def load_task(name: str, *, noise: bool = True) -> TabularProblem:
     """Read a recorded tuning task from the data folder.
 
-    The folder is that of `sksearch.datasets.load`: the environment variable ``SKSEARCH_DATA``
-    names it, else it is ``shared/data`` beside the repository. The README of the folder describes
-    the tasks and their sources.
+    The folder is the same as for `sksearch.datasets.load`: the environment variable
+    ``SKSEARCH_DATA`` names it, otherwise it is ``shared/data`` next to the repository. The README
+    of the folder describes the tasks and their sources.
 
     Parameters
     ----------
     name : str
-        One of `task_names`. "fcnet_protein" and "hpobench_vehicle" are whole grids without
-        epochs. Of the others some hundreds of candidates were trained, and any params have the
-        curve of the nearest one.
+        One of `task_names`. "fcnet_protein" and "hpobench_vehicle" are whole grids without epochs.
+        For the others, some hundreds of candidates were trained, and any candidate has the curve
+        of the nearest one.
     noise : bool, default=True
-        Whether a curve is that of one repetition. False: the mean over repetitions.
+        If True, a curve is one repetition. If False, it is the mean over repetitions.
 
     Returns
     -------
@@ -302,13 +302,13 @@ def load_task(name: str, *, noise: bool = True) -> TabularProblem:
     Raises
     ------
     ValueError
-        If there is no such task.
+        If the task is unknown.
     FileNotFoundError
         If the data folder lacks the file.
 
     See Also
     --------
-    load_mnist_curves : Recorded curves that come with the package.
+    load_mnist_curves : Recorded curves included in the package.
 
     Examples
     --------
@@ -337,7 +337,7 @@ def task_path(name: str) -> Path:
 
 
 def space_of(entries: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the space that a file's ``meta["space"]`` describes.
+    """Return the space described by a file's ``meta["space"]``.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""What a sampler, scheduler, engine, space or search of one's own has to keep, as functions.
+"""Checks of custom samplers, schedulers, engines, spaces, families and searches, as functions.
 
-Each raises an AssertionError that says which promise is broken, as scikit-learn's
-`check_estimator` does. They need no test runner.
+Each raises an AssertionError that names the broken promise, as scikit-learn's `check_estimator`
+does. They need no test runner.
 """
 
 from sksearch._utils._on_demand import on_demand

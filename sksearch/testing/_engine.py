@@ -1,4 +1,4 @@
-"""The contract of what runs the tasks."""
+"""The contract of an engine, which runs the tasks."""
 
 import os
 import warnings
@@ -15,16 +15,16 @@ from sksearch.testing._require import require
 
 
 def check_engine(n_jobs: int = 2, *, processes: bool = True) -> None:
-    """Check that searches run on the active joblib backend as they do in one process.
+    """Check that searches run on the active joblib backend as in one process.
 
-    They find the same bits, and a candidate that fails, or ends its process, costs only itself.
+    Results are bit-identical, and a candidate that fails or ends its process affects only itself.
 
     Parameters
     ----------
     n_jobs : int, default=2
-        Count of workers.
+        Number of workers.
     processes : bool, default=True
-        Whether workers are processes of their own. If not, no candidate ends its process here.
+        True if workers are separate processes. If False, no candidate ends its process here.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def check_engine(n_jobs: int = 2, *, processes: bool = True) -> None:
             Mortal(death=death), {"x": uniform(0, 1)}, n_iter=6, cv=2, random_state=0
         )
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of those that fail
+            warnings.simplefilter("ignore")  # from candidates that fail
             there = clone(search).set_params(n_jobs=n_jobs).fit(X, y)
             if death == "exit":
                 search.set_params(estimator__death="raise")
@@ -57,7 +57,7 @@ def check_engine(n_jobs: int = 2, *, processes: bool = True) -> None:
 
 
 class Mortal(ClassifierMixin, BaseEstimator):
-    """Its score is about x, and above a half it raises an error, or ends its process."""
+    """Score about x; above 0.5, raise an error or end the process."""
 
     def __init__(self, x: float = 0.0, death: str = "none"):
         self.x, self.death = x, death

@@ -25,33 +25,34 @@ from sksearch.testing._require import require
 from sksearch.testing._space import check_space
 
 MOST = 36  # steps: beyond the first look of a growth, so that it goes back
-SOME, MORE = 3, 8  # steps of a training that is interrupted
+SOME, MORE = 3, 8  # steps of an interrupted training
 LARGE = 100_000  # rows, for which no range is cut
 
 
 def check_family(
     family: Family, X: Samples, y: Targets | None = None, *, estimator: Any = None
 ) -> None:
-    """Check that all that a family says of its estimators is so.
+    """Check that all declarations of a family about its estimators are true.
 
-    Its classes exist, and no other family names them. Its space takes the estimator's own values
-    and the first candidates. A model that was trained step by step predicts as a fresh fit with
-    as many steps, at each of them, and so does one that was pickled in between. Parameters that
-    may change on the way act on the steps that follow, and on these alone. One epoch and one more
-    are two. The scores of a search are those of fits by hand.
+    Its classes exist, and no other family names them. Its space accepts the estimator's own values
+    and the first candidates. A model trained step by step, even if pickled in between, predicts at
+    each step as a fresh fit with that number of steps. Parameters that may change during training
+    act on the following steps, and on these alone. One epoch and one more equal two. The scores of
+    a search equal the scores of manual fits.
 
     Parameters
     ----------
     family : Family
-        The object that is checked; it need not be registered.
+        The family to check; it need not be registered.
     X : array-like of shape (n_samples, n_features)
-        Rows, of which a hundred are enough.
+        Rows; a hundred are enough.
     y : array-like of shape (n_samples,) or None, default=None
         Their target.
     estimator : estimator object or None, default=None
-        One of the family, whose fits draw the same numbers: with an integer `random_state`, and
-        no subsampling if training that continues draws other rows. None: each of its classes that
-        is imported, can be made without arguments, and can be fitted on these rows.
+        An estimator of the family whose fits draw the same numbers: with an integer
+        `random_state`, and without subsampling if continued training draws other rows. None: each
+        imported class of the family that can be created without arguments, and fitted on these
+        rows.
 
     Raises
     ------
@@ -81,7 +82,7 @@ def check_family(
 
 
 def _check_classes(family: Family) -> None:
-    """They are named, and are not those of another family."""
+    """They are named, and do not belong to another family."""
     own, names = type(family).__name__, {*family.classes, *family.spaces}
     require(names, f"{own} names no classes: set classes = ('package.Class',).")
     for other in families():
@@ -99,7 +100,7 @@ def _check_classes(family: Family) -> None:
 
 
 def _place(family: Family) -> tuple[str, str]:
-    """Where its class is written; a cell that runs twice makes two classes."""
+    """Place of its class definition; a cell that runs twice makes two classes."""
     return type(family).__module__, type(family).__qualname__
 
 
@@ -111,9 +112,9 @@ def _estimators_of(family: Family, X: Any, y: Any) -> list[Any]:
         try:
             model = _seeded(kind())
             fitted = clone(model).fit(*_rows(X, y))
-            if hasattr(fitted, "score"):  # naive Bayes fits numbers, and has no score then
+            if hasattr(fitted, "score"):  # naive Bayes fits numeric targets, but cannot score them
                 fitted.score(*_rows(X, y))
-        except Exception as error:  # abstract, with arguments, or for another kind of y
+        except Exception as error:  # abstract, with required arguments, or for another kind of y
             faults.append(f"{kind.__name__}: {error}")
             continue
         if family_of(model) is family:
@@ -131,7 +132,7 @@ def _estimators_of(family: Family, X: Any, y: Any) -> list[Any]:
 
 
 def _classes(name: str) -> Iterator[type]:
-    """Yield the imported classes of a name, and those of their package that derive from them."""
+    """Yield the imported classes of a name, and derived classes in their package."""
     package, _, short = name.partition(".")
     for module in list(sys.modules.values()):
         if getattr(module, "__name__", "").partition(".")[0] == package:
@@ -149,7 +150,7 @@ def _derived(kind: Any, package: str) -> Iterator[type]:
 
 
 def _seeded(model: Any) -> Any:
-    """The same draws in each fit, in one thread."""
+    """Return a clone with the same draws in each fit, in one thread."""
     own = model.get_params(deep=False)
     fixed = {"random_state": 0, "n_jobs": 1}
     return model.set_params(**{k: v for k, v in fixed.items() if k in own and own[k] is None})
@@ -178,14 +179,14 @@ class _Checked:
         self.space = self._space(Size(num_samples(X), n_features))
 
     def run(self) -> None:
-        """Check all that there is of it."""
+        """Run all applicable checks."""
         check_space(self.estimator, self.X, self.y, space=self._searched(), n_candidates=1)
         self._check_set_params()
         self._check_own_values()
         self._check_upper_bounds()
         self._check_first()
         outcomes = {k: v for k, v in self.space.items() if isinstance(v, Outcome)}
-        if self.family.growth and not outcomes:  # which a user may name
+        if self.family.growth and not outcomes:  # a user may name it
             outcomes = {k: Outcome(MOST) for k in self._counts()[:1] if k in self.family.counts}
         for name, outcome in outcomes.items():
             self._check_growth(name, outcome, growth_of(self.estimator, name))
@@ -208,10 +209,10 @@ class _Checked:
     def _require(self, holds: Any, otherwise: str) -> None:
         require(holds, f"{self.name}: {otherwise}")
 
-    # ---- what is searched
+    # ---- search space
 
     def _space(self, size: Size) -> dict[str, Any]:
-        """Its space, {} if there is none."""
+        """Return its space, {} if it has none."""
         space = self.family.space(self.estimator, size)
         is_space = space is None or isinstance(space, dict)
         self._require(is_space, f"space returned {space!r:.80}, and not a dict or None.")
@@ -223,7 +224,7 @@ class _Checked:
         return {k: v for k, v in self.space.items() if not isinstance(v, Outcome)} or {}
 
     def _check_set_params(self) -> None:
-        """A model whose params were set is the one that is made with them, as a clone is."""
+        """A model with parameters set equals one created with them, as a clone is."""
         space = Space(self._searched())
         for u in (0.0, 1.0):
             model = clone(self.estimator).set_params(**space.from_unit(np.full(space.n_dims, u)))
@@ -233,7 +234,7 @@ class _Checked:
             self._require(same, f"set_params of {names} does not give the model made with them.")
 
     def _check_own_values(self) -> None:
-        """Numbers are in their range; 0 and None may stand for a part that is switched off."""
+        """Numbers are in their range; 0 and None may mean that a part is switched off."""
         for name, values in self._space(self.size).items():
             own = self.own.get(name)
             if isinstance(values, Outcome):
@@ -251,7 +252,7 @@ class _Checked:
             )
 
     def _check_upper_bounds(self) -> None:
-        """No range goes beyond the largest value that a fitted estimator takes."""
+        """No range exceeds the largest value that a fitted estimator accepts."""
         model = self._fresh({}) if self._searched() else None
         for dimension in Space(self._searched()).all_dimensions if model else []:
             if dimension.kind != "categorical":
@@ -261,10 +262,10 @@ class _Checked:
                 )
 
     def _check_first(self) -> None:
-        """First candidates are of the space: others would be changed, or left out."""
+        """First candidates lie in the space: others would be changed or omitted."""
         space = self._space(self.size)
         names = {other: name for name, others in self.family.aliases.items() for other in others}
-        # Classes of a family share what is recorded.
+        # Classes of a family share the recorded candidates.
         is_recorded = type(self.family).first is Family.first
         for entry in self.family.first(self.estimator):
             for key, value in entry.items():
@@ -280,10 +281,10 @@ class _Checked:
                     f"a first candidate has {key}={value!r}, which is not in {values!r:.80}.",
                 )
 
-    # ---- how it is trained
+    # ---- training
 
     def _counts(self) -> list[str]:
-        """Names of its count of steps that are its parameters."""
+        """Names of its parameters for the number of steps."""
         named = [*self.family.counts, "n_estimators", "max_iter"]
         return [name for name in dict.fromkeys(named) if name in self.own]
 
@@ -294,7 +295,7 @@ class _Checked:
         return lambda count: self._fresh({name: count})
 
     def _answers(self, model: Any) -> list[np.ndarray]:
-        """What a model says of the rows, and its score."""
+        """Return a model's predictions for the rows, and its score."""
         names = [name for name in ("predict", "predict_proba") if hasattr(model, name)]
         found = [np.asarray(getattr(model, name)(self.X)) for name in names]
         if names and hasattr(model, "score") and self.y is not None:
@@ -302,12 +303,12 @@ class _Checked:
         return found
 
     def _check_growth(self, name: str, outcome: Outcome, growth: Growth) -> None:
-        """At each count it is the model of a fresh fit, also on the way back."""
+        """At each count the model equals a fresh fit, also on the way back."""
         seen = {}
 
         def look(model: Any, count: int) -> float:
             seen[count] = self._answers(model)
-            return count  # so that training never ends before
+            return count  # prevents an early end of training
 
         def fresh(count: int) -> Any:
             fixed = {k: v for k, v in growth.endless.items() if k in self.own}
@@ -340,7 +341,7 @@ class _Checked:
         self._require(same, f"refit gives another model than a fit with {name}={value}.")
 
     def _grower(self, name: str) -> Callable[[State, int], None]:
-        """Training by `Family.grow`."""
+        """Return training by `Family.grow`."""
 
         def grow(state: State, count: int) -> None:
             self.family.grow(state.estimator, name, state.n_steps, count, self.X, self.y, {})
@@ -351,7 +352,7 @@ class _Checked:
         return grow
 
     def _has_epochs(self) -> bool:
-        """Whether it can be trained by epochs, and its family does not refuse that."""
+        """Return whether it can be trained by epochs, and its family allows it."""
         if not all(hasattr(self.estimator, name) for name in ("partial_fit", "predict")):
             return False
         try:
@@ -366,7 +367,7 @@ class _Checked:
     def _check_steps(
         self, unit: str, train: Callable[[State, int], None], fresh: Callable | None
     ) -> None:
-        """Training that is interrupted, and pickled then, ends at the same model."""
+        """Interrupted and pickled training ends at the same model."""
         at_once = State(clone(self.estimator))
         train(at_once, MORE)
         wanted = self._answers(at_once.estimator)
@@ -388,7 +389,7 @@ class _Checked:
             self._require(same, f"{SOME} {unit} and {MORE - SOME} more{how} are not {MORE}.")
 
     def _check_changes(self, train: Callable[[State, int], None]) -> None:
-        """A parameter that may change acts on the steps that follow, and on none before."""
+        """A parameter change during training acts on the following steps, and on none before."""
         space = Space(self._searched() or {"_": [0]})
         ends = [space.from_unit(np.full(space.n_dims, u)) for u in (0.0, 1.0)]
         for name in mutable_params(self.estimator, space.names):
@@ -417,7 +418,7 @@ class _Checked:
             )
 
     def _check_search(self) -> None:
-        """Its scores are those of fits by hand."""
+        """Its scores equal the scores of manual fits."""
         space = {
             name: Outcome(min(MOST, values.high)) if type(values) is Outcome else values
             for name, values in self.space.items()
@@ -443,7 +444,7 @@ class _Checked:
 
 
 def _same(one: list[np.ndarray], other: list[np.ndarray]) -> bool:
-    """Whether answers are the same, but for rounding."""
+    """Return whether answers are equal up to rounding."""
     return all(
         np.allclose(a, b, rtol=1e-5, atol=1e-6, equal_nan=True)
         if a.dtype.kind == "f"

@@ -1,9 +1,9 @@
-"""How a broken promise is told."""
+"""Reports of broken promises."""
 
 from typing import Any
 
 
 def require(holds: Any, otherwise: str) -> None:
-    """As `assert`, which ``python -O`` leaves out."""
+    """Raise AssertionError unless `holds`; unlike `assert`, even under ``python -O``."""
     if not holds:
         raise AssertionError(otherwise)

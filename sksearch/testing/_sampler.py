@@ -23,9 +23,9 @@ MIXED = {
     "kind": ["a", "b", (1, 2)],
 }
 UNION = [{"kernel": ["rbf"], "gamma": loguniform(1e-3, 1)}, {"kernel": ["linear"], "C": [1, 2]}]
-#: Numbers and choices, some of them active under a condition only; from a single number on.
+#: Numbers and choices, some of them conditional; spaces start from a single number.
 SPACES = {"finite": FINITE, "mixed": MIXED, "union": UNION, "one": {"x": uniform(0, 1)}}
-#: Count of trials, and the scores that they have by turns; without any they run.
+#: Number of trials, and the scores that they take in turn; trials without scores are running.
 HISTORIES: dict[str, tuple[int, list[float | None]]] = {
     "empty": (0, []),
     "one": (1, [0.5]),
@@ -39,20 +39,20 @@ HISTORIES: dict[str, tuple[int, list[float | None]]] = {
 
 
 def check_sampler(sampler: Sampler, spaces: Mapping[str, Any] | None = None) -> None:
-    """Check that a sampler does what a search relies on.
+    """Check that a sampler meets the requirements of a search.
 
-    Its proposals are in the space, whatever is known (nothing, failures, ties, running
-    candidates); they change nothing, and depend on the history and the generator alone, also
-    after both were pickled; a study with it starts no candidate twice, and goes through a finite
-    space to its end.
+    Its proposals lie in the space, whatever the history (empty, failures, ties, running
+    candidates). They change nothing, and depend on the history and the generator alone, even after
+    both were pickled. A study with it starts no candidate twice, and covers a finite space
+    completely.
 
     Parameters
     ----------
     sampler : Sampler
-        The object that is checked.
+        The sampler to check.
     spaces : mapping of str to dict or list, or None, default=None
-        Spaces by name. None: a finite one, one of numbers and choices with a condition, a union
-        of two, and a single number.
+        Spaces by name. None: a finite one, one with conditional numbers and choices, a union of
+        two, and a single number.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def check_sampler(sampler: Sampler, spaces: Mapping[str, Any] | None = None) -> 
 def _check_proposals(
     sampler: Sampler, space: Any, where: str, n_trials: int, scores: list[float | None]
 ) -> None:
-    """They are in the space, and leave the history as it is."""
+    """They lie in the space, and leave the history unchanged."""
     history = _history_of(space, n_trials, scores)
     before = pickle.dumps(history)
     params = _asked(sampler, history)
@@ -87,7 +87,7 @@ def _check_proposals(
 
 
 def _check_that_proposals_repeat(sampler: Sampler, space: Any, where: str) -> None:
-    """With and without what is in the cache, and after pickling."""
+    """With and without the cache, and after pickling."""
     first = _asked(sampler, _history_of(space, 6, [0.1, 0.2]))
     history = _history_of(space, 6, [0.1, 0.2])
     for way in ("the same history", "the same history with what it has in its cache"):
@@ -98,12 +98,12 @@ def _check_that_proposals_repeat(sampler: Sampler, space: Any, where: str) -> No
 
 
 def _check_that_none_is_started_twice(sampler: Sampler, space: Any, where: str) -> None:
-    """And all of a small finite space are started."""
+    """All candidates of a small finite space are started."""
     n = 11 if sampler.reads.results else 60
     finite = Space(space).size if Space(space).size <= 100 else None
     study = Study(Problem(Space(space), seed=1), sampler, FullFidelity(1_000 if finite else n))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a space that is all tried
+        warnings.simplefilter("ignore")  # when the whole space has been tried
         for job in iter(study.ask, None):
             study.tell(job, Result(0.0))
     n_trials = len(study.history.trials)
@@ -112,7 +112,7 @@ def _check_that_none_is_started_twice(sampler: Sampler, space: Any, where: str) 
 
 
 def _history_of(space: Any, n_trials: int, scores: list[float | None]) -> History:
-    """A history of draws with these scores in turn; None: they are running."""
+    """Return a history of draws with these scores in turn; None: running."""
     history = History(Problem(Space(space), 1, 9, seed=3))
     rng = np.random.default_rng(5)
     for i in range(n_trials):

@@ -19,18 +19,18 @@ from sksearch.testing._require import require
 
 
 def check_scheduler(scheduler: Scheduler, *, max_resources: int = 27) -> None:
-    """Check that a scheduler does what a search relies on.
+    """Check that a scheduler meets the requirements of a search.
 
-    A decision changes nothing and is the same when it is asked for again, also from a pickled
-    study; a failed candidate is never promoted, and a search where all fail ends; a finite space
-    that is all tried ends the search, not before the best had all of the resource; a state that
-    was given up is not asked for again. One made of brackets, whose workers wait for each other,
-    does what it has planned, the same for any count of workers.
+    A decision changes nothing and repeats when requested again, even from a pickled study. A
+    failed candidate is never promoted, and a search whose candidates all fail ends. An exhausted
+    finite space ends the search, but only after the best candidate has had the full resource. A
+    retired state is never requested again. A bracket scheduler, whose workers wait for each other,
+    follows its plan, with the same result for any number of workers.
 
     Parameters
     ----------
     scheduler : Scheduler
-        The object that is checked.
+        The scheduler to check.
     max_resources : int, default=27
         The largest resource of the trial searches.
 
@@ -68,7 +68,7 @@ def check_scheduler(scheduler: Scheduler, *, max_resources: int = 27) -> None:
 
 
 def _check_decisions(scheduler: Scheduler, study: Study) -> None:
-    """They repeat, change nothing, and are what the study does."""
+    """They repeat, change nothing, and agree with the study."""
     for _ in range(30):
         before = pickle.dumps(study.history)
         one, other = (scheduler.next(study.history, np.random.default_rng(0)) for _ in range(2))
@@ -85,7 +85,7 @@ def _check_decisions(scheduler: Scheduler, study: Study) -> None:
 
 
 def _check_that_it_goes_on(scheduler: Scheduler, new: Callable[[], Study]) -> None:
-    """From a pickled study as from the study itself."""
+    """A pickled study continues like the study itself."""
     whole = driven(new())
     for n in (1, 5, 17):
         study, jobs = new(), []
@@ -99,7 +99,7 @@ def _check_that_it_goes_on(scheduler: Scheduler, new: Callable[[], Study]) -> No
 
 
 def _check_failures(scheduler: Scheduler, new: Callable[[], Study]) -> None:
-    """None is promoted, and all of them end a search."""
+    """None is promoted, and a search of failures ends."""
 
     def half(job: Job) -> float:
         return np.nan if job.params["x"] > 0.5 else score_of(job)
@@ -114,7 +114,7 @@ def _check_failures(scheduler: Scheduler, new: Callable[[], Study]) -> None:
 
 
 def _check_retired(scheduler: Scheduler, study: Study) -> None:
-    """No state is needed once it was given up."""
+    """No state is needed after it was retired."""
     retired: list[int] = []
     for job in iter(study.ask, None):
         needed = {job.trial_id, job.parent} & set(retired)
@@ -125,7 +125,7 @@ def _check_retired(scheduler: Scheduler, study: Study) -> None:
 
 
 def _check_plan(scheduler: BracketScheduler, new: Callable[[], Study]) -> None:
-    """Workers that end in a random order do what one does, and that is the plan."""
+    """Workers that end in a random order follow the plan, as one worker does."""
     brackets = scheduler.plan(new().history.problem).brackets
     planned = {(b, rung.resource): rung.n_candidates for b, r in enumerate(brackets) for rung in r}
     first: list = []

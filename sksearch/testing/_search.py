@@ -15,17 +15,17 @@ from sksearch.testing._require import require
 
 
 def check_search(search: BaseSearchCV, X: Samples | None = None, y: Targets | None = None) -> None:
-    """Check that a search does what those of this library do.
+    """Check that a search behaves like the searches of this library.
 
-    It is an estimator of scikit-learn (clone, pickle, parameters that `fit` leaves alone); with
-    an integer `random_state` it finds the same for any count of workers and in a second `fit`;
-    its best candidate is that of `cv_results_`; a second `fit` with the same `checkpoint_dir`
+    It is a scikit-learn estimator (clone, pickle, parameters unchanged by `fit`). With an integer
+    `random_state`, its results are the same for any number of workers and in a second `fit`. Its
+    best candidate is the best one in `cv_results_`. A second `fit` with the same `checkpoint_dir`
     trains nothing.
 
     Parameters
     ----------
     search : BaseSearch
-        Not fitted, with an integer `random_state`; it is cloned.
+        Unfitted search with an integer `random_state`; it is cloned.
     X : array-like of shape (n_samples, n_features) or None, default=None
         Rows. None: scikit-learn's iris data.
     y : array-like of shape (n_samples,) or None, default=None
@@ -48,7 +48,7 @@ def check_search(search: BaseSearchCV, X: Samples | None = None, y: Targets | No
     if X is None:
         X, y = load_iris(return_X_y=True)
     first = clone(search)
-    if first.get_params().get("batch_size") == "auto":  # as many as there are workers
+    if first.get_params().get("batch_size") == "auto":  # the number of workers
         first.set_params(batch_size=2)
         search = clone(first)
     before = _described(first)
@@ -64,7 +64,7 @@ def check_search(search: BaseSearchCV, X: Samples | None = None, y: Targets | No
 
 
 def _check_that_nothing_is_trained_twice(search: BaseSearchCV, X: Any, y: Any) -> None:
-    """What was trained again would have other times."""
+    """Fits repeated would have different times."""
     with tempfile.TemporaryDirectory() as folder:
         search.set_params(checkpoint_dir=folder)
         first, second = (clone(search).fit(X, y) for _ in range(2))
@@ -92,5 +92,5 @@ def _require_same(one: BaseSearchCV, other: BaseSearchCV, when: str, times: bool
 
 
 def _texts(column: Iterable) -> list[str]:
-    """Values of any kind, NaN among them, so that they can be compared."""
+    """Values of any kind, including NaN, in a comparable form."""
     return [repr(value) for value in column]

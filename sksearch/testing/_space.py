@@ -1,4 +1,4 @@
-"""What an estimator is searched over, and whether it takes it."""
+"""The contract of an estimator's search space."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,29 +20,29 @@ def check_space(
     space: Mapping | list | None = None,
     n_candidates: int = 20,
 ) -> None:
-    """Check that an estimator takes all that is searched of it.
+    """Check that an estimator accepts all values in its search space.
 
     Draws from the space, and the ends of its ranges, are set on clones and read again; each is
-    where the unit cube has it; with `X` each is fitted, too.
+    checked against its position in the unit cube; with `X` each is also fitted.
 
     Parameters
     ----------
     estimator : estimator object
-        Whose space it is.
+        The estimator of the space.
     X : array-like of shape (n_samples, n_features) or None, default=None
-        Rows that each candidate is fitted on. None: none is fitted.
+        Rows on which each candidate is fitted. None: no fits.
     y : array-like of shape (n_samples,) or None, default=None
         Their target.
     space : dict, list of dict or None, default=None
-        None: the default one, as `sksearch.space.default_space` returns it, which is how a method
-        ``__sksearch_space__`` and `sksearch.space.register_space` are checked.
+        None: the default space, as returned by `sksearch.space.default_space`; this checks a
+        method ``__sksearch_space__`` or `sksearch.space.register_space`.
     n_candidates : int, default=20
-        Count of draws.
+        Number of draws.
 
     Raises
     ------
     AssertionError
-        If a candidate is not taken, or cannot be fitted.
+        If a candidate is rejected, or cannot be fitted.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def check_space(
 
 
 def _check_candidate(estimator: Any, params: dict, X: Any, y: Any) -> None:
-    """A clone takes it, and is fitted with it where there are rows."""
+    """A clone accepts it, and can be fitted with it if there are rows."""
     own = clone(estimator)
     try:
         own.set_params(**{name: clone(value, safe=False) for name, value in params.items()})

@@ -1,1 +1,1 @@
-"""What an experiment is made of: code, values and settings as texts that can be compared."""
+"""Identity of an experiment: code, values and settings as comparable texts."""

@@ -1,8 +1,8 @@
-"""What tells code of the user's own apart: bytecode, and the names that it uses.
+"""Identity of the user's code, by its bytecode and the names that it uses.
 
-Line numbers, comments, docstrings and names of local variables are left out. Bytecode is looked at
-and not the source, since that may be missing (`exec`, ``python -c``) or newer than what runs. Code
-of installed packages has a version, and is not looked at.
+Line numbers, comments, docstrings and names of local variables are ignored. The source is not
+used, since it may be missing (`exec`, ``python -c``) or newer than the running code. Installed
+packages are identified by their version alone.
 """
 
 import dataclasses
@@ -22,9 +22,9 @@ from typing import Any, NamedTuple
 from sksearch._utils._installed import is_installed, is_installed_file, is_installed_module
 
 READING = {"open", "load", "loadtxt", "genfromtxt", "fromfile", "memmap", "urlopen", "input"}
-# Whoever uses one of these reaches globals by their text: all of its module may count,
+# These names reach globals by their text, so anything in their module may matter,
 OF_OWN_MODULE = {"globals", "eval", "exec", "f_globals", "__globals__"}
-OF_MODULES = {"import_module", "__import__", "modules"}  # and here of the modules that it names.
+OF_MODULES = {"import_module", "__import__", "modules"}  # and in modules named by text
 OF_IMPORTED = {"getattr", "vars", "attrgetter", "__dict__", "getmembers", "dir"}
 OF_ENVIRONMENT = {"environ", "environb", "getenv", "getenvb", "expandvars"}
 OF_NOTEBOOKS = {"In", "Out", "exit", "quit", "get_ipython"}
@@ -32,15 +32,15 @@ ENVIRONMENT = re.compile("[A-Z][A-Z0-9_]*")
 HIDDEN = re.compile("__.*|_+(i+|[iod]h)?[0-9]*|_i[0-9]+|_exit_code")  # of Python and notebooks
 HAS_DOCSTRING = 0x4000000  # a flag of code, from Python 3.13 on
 NO_DATA = (types.MemberDescriptorType, types.GetSetDescriptorType)
-NO_NAMES = {"_abc_impl"}  # of classes: what Python keeps there
+NO_NAMES = {"_abc_impl"}  # of classes: attributes added by Python
 
 
 class Uses(NamedTuple):
-    """What a code object, and those within it, name."""
+    """Names used by a code object, including nested ones."""
 
     names: set[str]  # of globals
-    attributes: set[str]  # and what is imported from modules
-    passed: set[str]  # globals and attributes of which more is used than an attribute
+    attributes: set[str]  # and imports from modules
+    passed: set[str]  # globals and attributes used other than by an attribute
     imports: set[str]  # modules, with dots before a relative one
     texts: set[str]  # constants
     stored: set[str]  # globals and attributes that it sets
@@ -66,9 +66,9 @@ def made_of(value: Any) -> list:
 
 
 def parts_of(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield what a function, class or module of the user's own uses, by module and name.
+    """Yield the parts used by the user's function, class or module, by module and name.
 
-    A module of which all counts has no name.
+    A module that matters as a whole has no name.
     """
     if isinstance(value, types.ModuleType):
         return _parts_of_module(value)
@@ -76,7 +76,7 @@ def parts_of(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def given_to(function: Any) -> dict[str, Any]:
-    """Return defaults, closure and attributes of a function, by name; of a class nothing."""
+    """Return defaults, closure and attributes of a function, by name; empty for a class."""
     if not isinstance(function, types.FunctionType):
         return {}
     code, defaults = function.__code__, function.__defaults__ or ()
@@ -92,14 +92,14 @@ def given_to(function: Any) -> dict[str, Any]:
 
 
 def has_only_attributes(cls: Any) -> bool:
-    """Whether objects of a class are no more than their attributes."""
+    """Return whether objects of a class consist of their attributes alone."""
     return (
         cls.__dictoffset__ != 0
         and cls.__reduce_ex__ is object.__reduce_ex__
         and cls.__reduce__ is object.__reduce__
         and cls.__getstate__ is object.__getstate__
         and not any(vars(base).get("__slots__") for base in cls.__mro__)
-        and all(base is object or base.__flags__ & 1 << 9 for base in cls.__mro__)  # none of C
+        and all(base is object or base.__flags__ & 1 << 9 for base in cls.__mro__)  # no C base
         and not dataclasses.is_dataclass(cls)
         and "__wrapped__" not in dir(cls)
     )
@@ -109,7 +109,7 @@ def has_only_attributes(cls: Any) -> bool:
 
 
 def _bytecode(code):
-    """Bytecode, names and constants without docstrings; of code within it, the same."""
+    """Bytecode, names and constants without docstrings, including nested code."""
     consts = code.co_consts
     if sys.version_info >= (3, 13):
         documented = code.co_flags & HAS_DOCSTRING
@@ -121,7 +121,7 @@ def _bytecode(code):
 
 
 def _steps(code):
-    """Instructions as a text, without those that only mark a line: a formatter moves lines."""
+    """Instructions as a text, without line markers, which depend on formatting."""
     steps = [*dis.get_instructions(code)]
     kept = [step.opname not in ("NOP", "EXTENDED_ARG") for step in steps]
     places = dict(zip([step.offset for step in steps], accumulate(kept, initial=0), strict=False))
@@ -135,12 +135,12 @@ def _steps(code):
 
 @functools.lru_cache(1000)
 def uses(code: types.CodeType) -> Uses:
-    """Find what a code object, and those within it, name."""
+    """Find the names used by a code object, including nested ones."""
     found = Uses(*(set() for _ in Uses._fields))
     steps = [step for step in dis.get_instructions(code) if step.opname != "EXTENDED_ARG"]
     for number, (step, after) in enumerate(zip(steps, [*steps[1:], steps[-1]], strict=True)):
         kind, name = step.opname, step.argval
-        if kind == "IMPORT_NAME":  # the number of dots was loaded first, then what is imported
+        if kind == "IMPORT_NAME":  # preceded by the number of dots and the imported names
             found.imports.add("." * (steps[number - 2].argval or 0) + name)
         elif kind in ("LOAD_GLOBAL", "LOAD_NAME"):
             found.names.add(name)
@@ -163,7 +163,7 @@ def uses(code: types.CodeType) -> Uses:
 
 
 def _parts_of_function(function):
-    """What it uses of its module and of others, and arguments of the script."""
+    """Parts of its own and other modules that a function uses, and arguments of the script."""
     found, space = uses(function.__code__), function.__globals__
     builtin = vars(sys.modules["builtins"])
     for name in sorted(found.names & (space.keys() | builtin.keys())):
@@ -179,7 +179,7 @@ def _parts_of_function(function):
 
 
 def unseen_in(function: types.FunctionType) -> list[str]:
-    """Name what a function reads that cannot be compared."""
+    """Name the inputs of a function that cannot be compared."""
     found, space = uses(function.__code__), function.__globals__
     reading = {n for n in found.words if n in READING or n.startswith("read_")}
     reads = any(name not in space or is_installed(space[name]) for name in reading)
@@ -189,7 +189,7 @@ def unseen_in(function: types.FunctionType) -> list[str]:
 
 
 def environment(texts: set[str]) -> dict[str, str | None]:
-    """Return variables of the environment that texts are names or beginnings of."""
+    """Return environment variables whose names begin with one of the texts."""
     stems = tuple(text for text in texts if text.endswith("_"))
     names = {name for name in os.environ if name in texts or name.startswith(stems)}
     names |= set(filter(ENVIRONMENT.fullmatch, texts))
@@ -197,7 +197,7 @@ def environment(texts: set[str]) -> dict[str, str | None]:
 
 
 def _own_modules(function, found):
-    """List the user's own modules that a function uses, and whether all of each counts."""
+    """List the user's modules that a function uses, and whether each matters as a whole."""
     space, words = function.__globals__, found.words
     waiting = [(space[name], name in found.passed) for name in sorted(found.names & space.keys())]
     imported = [_module(function, name) for name in sorted(found.imports)]
@@ -209,7 +209,7 @@ def _own_modules(function, found):
         whole.append(own)
     waiting += [(each, True) for each in whole]
     modules: list[tuple[types.ModuleType, bool]] = []
-    for value, is_whole in waiting:  # which grows
+    for value, is_whole in waiting:  # grows during the loop
         is_whole |= "__dict__" in found.attributes
         if isinstance(value, types.ModuleType) and not is_installed_module(value):
             if (value, is_whole) in modules or (vars(value) is space and not is_whole):
@@ -228,7 +228,7 @@ def texts_of(function: types.FunctionType) -> set[str]:
 
 
 def _named_by_text(function):
-    """List the modules that texts of a function are names of."""
+    """List the modules named by texts of a function."""
     texts = [t.rstrip(".") for t in texts_of(function) if t.replace(".", "").isidentifier()]
     modules = [*filter(None, [_module(function, text) for text in sorted(texts)])]
     inside = tuple(f"{each.__name__}." for each in modules)
@@ -236,7 +236,7 @@ def _named_by_text(function):
 
 
 def _module(function, name):
-    """A module of the user's own by its name, imported if it must be; None if there is none."""
+    """Return the user's module of a name, importing it if necessary; otherwise None."""
     try:
         name = importlib.util.resolve_name(name, function.__globals__.get("__package__") or "")
         if name not in sys.modules:
@@ -245,7 +245,7 @@ def _module(function, name):
                 return None
         module = importlib.import_module(name)
         return None if is_installed_module(module) else module
-    except Exception:  # whatever a module does when it is imported: its own user will see it
+    except Exception:  # any error at import: the module's user will see it
         return None
 
 
@@ -260,7 +260,7 @@ def _parts_of_module(module):
 
 
 def _parts_of_class(cls):
-    """What it and its bases of the user's own define."""
+    """Definitions in a class and its bases, if they are the user's."""
     for base in cls.__mro__:
         for name, value in [] if is_installed(base) else sorted(vars(base).items()):
             is_code = isinstance(unwrapped(value), (types.FunctionType, type, property))
@@ -274,7 +274,7 @@ def _parts_of_class(cls):
 
 
 def short_path(value: Any) -> str:
-    """Package and name: in which private module of a package a thing is may change."""
+    """Return package and name, since an object may move between private modules."""
     module = getattr(value, "__module__", None) or ""
     name = getattr(value, "__qualname__", None) or type(value).__qualname__
     found = sys.modules.get(module) if module != "__main__" else None
@@ -283,15 +283,15 @@ def short_path(value: Any) -> str:
 
 
 def unwrapped(value: Any) -> Any:
-    """The function in a static or class method, or in what is wrapped around it."""
+    """Return the function inside a static or class method, or a wrapper."""
     if isinstance(value, (staticmethod, classmethod)):
         value = value.__func__
-    # An object that has any attribute, whatever its name, is around nothing.
+    # An object that has any attribute, whatever its name, wraps nothing.
     is_around = inspect.getattr_static(value, "__wrapped__", None) is not None
     is_code = isinstance(value, (types.FunctionType, type))
     return inspect.unwrap(value) if is_around and not is_code else value
 
 
 def _is_running(value):
-    """Whether a value is a search with a folder, whose settings are compared as such."""
+    """Return whether a value is a search with a folder, whose settings are compared separately."""
     return getattr(value, "checkpoint_dir", None) is not None and hasattr(value, "get_params")

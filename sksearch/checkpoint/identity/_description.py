@@ -1,7 +1,7 @@
-"""Describe any object in one line of text that is the same in every process.
+"""Description of any object in one line of text, the same in every process.
 
-No repr, pickle or hash is the same in every process: they depend on addresses in memory and on
-the order of sets. So the text is made here.
+repr, pickle and hash differ between processes: they depend on memory addresses and on the order of
+sets. So the text is created here.
 """
 
 import collections
@@ -41,14 +41,14 @@ from sksearch.checkpoint.identity._digests import (
 from sksearch.checkpoint.identity._of_start import marked, without_marks
 
 MANY = 1000  # items from which on a list is described by a digest
-DEEPEST = 60  # levels of objects within objects
-MOST = 1_000_000  # effort for the data that code uses, about a second; what is beyond is named
+DEEPEST = 60  # levels of nested objects
+MOST = 1_000_000  # effort for data used by code, about a second; the rest is only named
 
-# Parameters of estimators that change how fast they are, or what they print, and nothing else.
+# Parameters of estimators that only affect their speed or their output.
 FREE_PARAMS = {"n_jobs", "verbose", "memory"}
-FREE_PARAMS_OF_ALL = {"n_jobs"}  # whoever has written the estimator
-# What holds no value on which a result should depend: tools of threads, logs, and collections
-# whose items go when nothing else refers to them.
+FREE_PARAMS_OF_ALL = {"n_jobs"}  # of any library
+# Types without values on which a result should depend: thread tools, logs, and collections whose
+# items disappear when nothing else refers to them.
 TOOLS = (
     threading.Event, threading.Condition, threading.Semaphore, threading.Thread, logging.Handler,
     type(threading.Lock()), type(threading.RLock()), weakref.WeakSet, weakref.WeakKeyDictionary,
@@ -59,10 +59,10 @@ GENERATORS = (
     random.Random,
 )  # fmt: skip
 LAWS = (stats.rv_continuous, stats.rv_discrete)
-DRAWN = 2**64  # seeds from which on a generator was seeded by the system, which draws 128 bits
+DRAWN = 2**64  # larger seeds were drawn by the system, which draws 128 bits
 DATES = (date, time, timedelta, uuid.UUID, PurePath)
 
-SHORT = (bool, float, type(None))  # whose texts are
+SHORT = (bool, float, type(None))  # types with short texts
 
 
 def describe(
@@ -74,24 +74,24 @@ def describe(
 ) -> str:
     """Describe any object.
 
-    Functions and classes are described by their names, and functions by their defaults and
-    closures, too. A generator of random numbers, and whatever cannot be looked into, is described
-    by its type: "(opaque)".
+    Functions and classes are described by their names, and functions also by their defaults and
+    closures. A generator of random numbers, and any opaque object, is described by its type:
+    "(opaque)".
 
     Parameters
     ----------
     value : object
         Anything.
     memo : dict or None, default=None
-        Texts of the objects that earlier calls with the same `memo` described, as in
-        ``copy.deepcopy``: each object is looked at once.
+        Texts of the objects described by earlier calls with the same `memo`, as in
+        ``copy.deepcopy``: each object is described once.
     deep : bool, default=True
-        Whether estimators are described with their parameters, or by their class alone.
+        If True, describe estimators with their parameters, otherwise by their class alone.
     exact : bool, default=False
-        Whether the order of dicts and the state of generators are parts of the text, and what
-        ``__getstate__`` leaves out is not.
+        If True, include the order of dicts and the state of generators, and exclude attributes
+        that ``__getstate__`` omits.
     reached : Reached or None, default=None
-        Gets the functions and classes of the user's own that are met.
+        Collects the user's functions and classes found.
 
     Returns
     -------
@@ -102,26 +102,26 @@ def describe(
 
 
 def is_free(name: str, estimator: Any) -> bool:
-    """Whether a parameter of an estimator, by its own name, has no effect on results."""
+    """Return whether a parameter of an estimator, by its own name, has no effect on results."""
     return name in (FREE_PARAMS if is_installed(type(estimator)) else FREE_PARAMS_OF_ALL)
 
 
 class TooManyObjectsError(Exception):
-    """An object is made of more than can be looked at before each fit."""
+    """An object has too many parts to be compared before each fit."""
 
 
 class Visitor:
-    """Visits an object and all that it is made of, and returns their texts.
+    """Visits an object and all its parts, and returns their texts.
 
     Parameters
     ----------
     memo : dict
-        Texts by id, with the object so that no other gets its id.
+        Texts by id, with the object so that its id is not reused.
     deep, exact, reached
         See `describe`.
     whole : bool
-        Whether all counts that an object is, also what an estimator has learnt, and what is of
-        this start is marked.
+        If True, include everything, even fitted attributes, and mark values that are specific to
+        this start.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class Visitor:
         self._tables = TableTexts(self.visit, self._items)
 
     def visit(self, value: Any) -> str:
-        """Return the text of a value; parts that were visited before are not visited again."""
+        """Return the text of a value; parts visited before are not visited again."""
         kind = type(value)
         if kind in SCALARS:
             return self._of_start(value) or (repr(value) if kind in SHORT else cut(repr(value)))
@@ -156,7 +156,7 @@ class Visitor:
         except TooManyObjectsError:
             del self._memo[id(value)]
             raise
-        except Exception:  # whatever its own methods raise: it cannot be looked into
+        except Exception:  # any error of its methods: the object is opaque
             text = _opaque(value)
         finally:
             self._depth -= 1
@@ -164,7 +164,7 @@ class Visitor:
         return text
 
     def visit_whole(self, value: Any) -> str:
-        """Return the text of a value, or only its class if it is made of too many objects."""
+        """Return the text of a value, or only its class if it has too many parts."""
         self._limit = max(MOST, self._effort + MOST // 20)
         try:
             return self.visit(value)
@@ -173,17 +173,17 @@ class Visitor:
             return _opaque(value)
 
     def _of_start(self, value):
-        """Text of a value with marks if they count and it has any, else None."""
+        """Text of a value with marks, if marks are wanted and it has any, otherwise None."""
         return marked(value) if self._whole else None
 
     def _spend(self, effort):
-        """Count microseconds, about, whatever computer this is: each start sees as much."""
+        """Add approximate microseconds, the same on any computer: each start sees as much."""
         self._effort += effort
         if self._limit and self._effort > self._limit:
             raise TooManyObjectsError
 
     def _way(self, kind):
-        """Return the method that describes objects of a class, found only once."""
+        """Return the cached method that describes objects of a class."""
         if kind not in self._ways:
             self._ways[kind] = self._way_of(kind)
         return self._ways[kind]
@@ -219,7 +219,7 @@ class Visitor:
         inside = ", ".join([f"{key}={self.visit(fields[key])}" for key in sorted(fields)])
         return f"{name}({inside})"
 
-    # ---- classes, functions and all else that a name identifies
+    # ---- classes, functions and other objects identified by a name
 
     def _class(self, value):
         if is_installed(value) or self._reached is None:
@@ -238,7 +238,7 @@ class Visitor:
         return value.__name__
 
     def _ufunc(self, value):
-        # One of `np.frompyfunc` has a function of Python, and no attribute that leads there.
+        # A ufunc of `np.frompyfunc` has a Python function, which no attribute reveals.
         own = [self.visit(each) for each in gc.get_referents(value) if callable(each)]
         return " of ".join([f"numpy.{value.__name__}", *own])
 
@@ -265,24 +265,24 @@ class Visitor:
         return self._of_start(getattr(value, "item", int)()) or numpy_scalar(value)
 
     def _items(self, items):
-        """Digest of a list or dict that may be long: JSON is ten times as fast as many texts."""
+        """Digest of a list or dict, possibly long: JSON is ten times as fast as many texts."""
         values = list(items.values()) if isinstance(items, dict) else items
         kinds, all_of = set(map(type, values)), ""
-        if len(kinds) == 1 and self._is_plain(kind := kinds.pop()):  # without a call for each
+        if len(kinds) == 1 and self._is_plain(kind := kinds.pop()):  # without a call for each item
             self._spend(2 * len(values))
             values, all_of = [*map(vars, values)], self.visit(kind)
             items = dict(zip(items, values, strict=True)) if isinstance(items, dict) else values
         try:
             text = json.dumps(items, default=self._as_json, sort_keys=not self._exact)
-        except (TypeError, ValueError):  # keys that are no strings, a list that holds itself
+        except (TypeError, ValueError):  # keys other than strings, a list that contains itself
             if isinstance(items, dict):
                 items = self._sorted(items.items())
             text = "\n".join(map(self.visit, items))
-        # Among so many numbers one may be that of this process by chance.
+        # Among this many numbers, one may equal this process's ID by chance.
         return hidden(all_of + without_marks(text))
 
     def _as_json(self, value):
-        """Attributes of an object that has nothing else, a text of any other."""
+        """Return the attributes of an object with nothing else, otherwise a text."""
         kind = type(value)
         if self._is_plain(kind):
             self._spend(7)
@@ -290,13 +290,13 @@ class Visitor:
         return {"$": without_marks(self.visit(value))}
 
     def _is_plain(self, kind):
-        """Whether objects of a class are their attributes, and all of these count."""
+        """Return whether objects of a class are their attributes, and all of these matter."""
         return self._way(kind) == self._attributes and not self._cached_names(kind)
 
-    # ---- containers, distributions, estimators, and anything else
+    # ---- containers, distributions, estimators, and other objects
 
     def _name(self, value):
-        """Name the class of a container or a scalar, unless it is one of Python's own."""
+        """Name the class of a container or a scalar, unless it is a Python built-in."""
         kind = type(value)
         own = (list, tuple, dict, set, frozenset)
         name = "" if kind in own else self.visit(kind)
@@ -320,7 +320,7 @@ class Visitor:
         return f"{name} of {len(value)} {self._items(items)}"
 
     def _sorted(self, items):
-        """Texts of many items, in an order that depends on no start."""
+        """Texts of many items, in an order independent of the start."""
         return sorted(
             repr(item) if type(item) in SCALARS else without_marks(self.visit(item))
             for item in items
@@ -333,7 +333,7 @@ class Visitor:
         if len(value) > MANY:
             return self._long(name or "dict", value, dict(value))
         pairs = [f"{self.visit(k)}: {self.visit(v)}" for k, v in value.items()]
-        # The order decides what a search draws first.
+        # The order determines the search's first draws.
         return f"{name}{{{', '.join(pairs if self._exact else sorted(pairs))}}}"
 
     def _date(self, value):
@@ -342,13 +342,13 @@ class Visitor:
         return f"{self.visit(type(value))}({self._of_start(value) or text})"
 
     def _scalar(self, value):
-        """Describe a scalar of a subclass of one of Python's."""
+        """Describe a scalar of a subclass of a Python built-in."""
         bases = (str, bytes, int, float, complex)
         text = next(base.__repr__(value) for base in bases if isinstance(value, base))
         return f"{self._name(value)}({self._of_start(value) or text})"
 
     def _generator(self, value):
-        """Describe a generator of random numbers by its state, marked if chance has seeded it."""
+        """Describe a random generator by its state, marked if it was seeded by chance."""
         if not (self._whole or self._exact):
             return _opaque(value)
         state = digest(without_marks(self.visit(self._reduced(value))))
@@ -359,20 +359,20 @@ class Visitor:
         return f"{path_of(type(value))} #{state}"
 
     def _variable(self, value):
-        """Describe a variable of contexts by its value, or its default."""
+        """Describe a context variable by its value, or its default."""
         try:
             return self._call("ContextVar", {"value": value.get()})
         except LookupError:
             return "ContextVar()"
 
     def _distribution(self, value):
-        """Describe a frozen distribution of SciPy."""
+        """Describe a frozen SciPy distribution."""
         args = [self.visit(arg) for arg in value.args]
         args += [f"{key}={self.visit(arg)}" for key, arg in sorted(value.kwds.items())]
         return f"{value.dist.name}({', '.join(args)}){self._law(value.dist)}"
 
     def _law(self, dist):
-        """Describe a distribution of SciPy, but for its name."""
+        """Describe a SciPy distribution, except its name."""
         if type(getattr(stats, dist.name or "", None)) is type(dist):
             return ""
         # A histogram, values with masses, a subclass: the rest is in its attributes.
@@ -388,18 +388,18 @@ class Visitor:
             return self.visit(type(value))
         params = value.get_params(deep=False)
         fields = {name: param for name, param in params.items() if not is_free(name, value)}
-        if self._whole:  # what it has learnt
+        if self._whole:  # fitted attributes
             fields |= {k: v for k, v in vars(value).items() if k not in params}
         return self._call(self.visit(type(value)), fields)
 
     def _attributes(self, value):
-        """Describe an object that has attributes and nothing else: this is fast."""
+        """Describe an object with attributes and nothing else, which is fast."""
         hidden_names = self._cached_names(type(value))
         fields = {k: v for k, v in vars(value).items() if k not in hidden_names}
         return self._call(self.visit(type(value)), fields)
 
     def _object(self, value):
-        """Describe any other object by what a pickle holds of it, its attributes, or its repr."""
+        """Describe any other object by its pickled state, its attributes, or its repr."""
         if is_installed(value):
             return path_of(value)
         if "__wrapped__" in getattr(value, "__dict__", ()) and callable(value):
@@ -412,7 +412,7 @@ class Visitor:
             return self._call(name, parts)
         if parts is not None:
             return f"{name} {self.visit(parts)}"
-        if getattr(value, "__dict__", None):  # and what else it is, nobody can see
+        if getattr(value, "__dict__", None):  # other contents are invisible
             return f"{self._call(name, vars(value))} {OPAQUE}"
         text = repr(value)
         if ADDRESS.search(text):
@@ -420,10 +420,10 @@ class Visitor:
         return f"{name} {self._of_start(text) or text}"
 
     def _reduced(self, value):
-        """Attributes of an object, or all that a pickle holds of it; None if there is none."""
+        """Return the attributes or the pickled state of an object, otherwise None."""
         try:
             parts = value.__reduce_ex__(4)
-        except Exception:  # whatever its own methods raise
+        except Exception:  # any error of its methods
             return None
         if isinstance(parts, str):
             return parts
@@ -439,7 +439,7 @@ class Visitor:
         return [*parts[:2], state, *parts[3:]]
 
     def _cached_names(self, kind):
-        """Names of the properties of a class that an object keeps once they were asked for."""
+        """Names of cached properties, stored in an object once they are used."""
         if kind not in self._cached:
             members = [item for base in kind.__mro__ for item in vars(base).items()]
             cached = [n for n, each in members if isinstance(each, functools.cached_property)]

@@ -1,4 +1,4 @@
-"""Short texts that stand for long texts and for arrays, the same in every process."""
+"""Short texts for long texts and for arrays, the same in every process."""
 
 import hashlib
 import sys
@@ -12,18 +12,18 @@ from sksearch.checkpoint.identity._code import path_of
 from sksearch.checkpoint.identity._of_start import neutral
 
 SCALARS = (type(None), bool, int, float, complex, str, bytes)
-LONGEST = 2000  # characters of a description; what is longer ends with a digest of all of it
-OPAQUE = "(opaque)"  # the end of a text of what cannot be looked into
-BLOCK = 2**24  # bytes that are hashed at a time, so that no array is copied as a whole
+LONGEST = 2000  # characters of a description; a longer one ends with a digest of its whole
+OPAQUE = "(opaque)"  # end of an opaque object's text
+BLOCK = 2**24  # bytes hashed at a time, so that no array is copied as a whole
 
 
 def digest(text: str) -> str:
-    """Return 16 hexadecimal digits of a text, but for what differs between starts in it."""
+    """Return 16 hexadecimal digits of a text, ignoring differences between starts."""
     return hashlib.sha256(neutral(text).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def hidden(text: str) -> str:
-    """Return a digest that stands for a text, and still says whether all of it was seen."""
+    """Return a digest of a text that still shows whether all of it was seen."""
     return f"#{digest(text)} {OPAQUE}" if OPAQUE in text else f"#{digest(text)}"
 
 
@@ -35,7 +35,7 @@ def cut(text: str, limit: int = LONGEST) -> str:
 
 
 def numpy_scalar(value: Any) -> str:
-    """Describe a scalar of NumPy like the one of Python, which is what a candidate gets."""
+    """Describe a NumPy scalar like the Python scalar that a candidate gets."""
     if value.dtype.kind in "biufcSU" and type(value.item()) in SCALARS:
         return cut(repr(value.item()))
     return f"{value.dtype} {value}"
@@ -43,7 +43,7 @@ def numpy_scalar(value: Any) -> str:
 
 def sparse_digest(matrix: Any) -> str:
     """Describe a sparse matrix or array."""
-    # The other formats become CSR, COO included: their entries are in no particular order.
+    # Other formats become CSR, even COO: their entries are in no particular order.
     csr = matrix if matrix.format in ("csr", "csc") else matrix.tocsr()
     parts = [bytes_digest(part) for part in (csr.data, csr.indices, csr.indptr)]
     head = f"sparse {matrix.format} {matrix.shape} {matrix.dtype}"
@@ -51,12 +51,12 @@ def sparse_digest(matrix: Any) -> str:
 
 
 def is_plain(dtype: Any) -> bool:
-    """Whether the bytes of a column are its values."""
+    """Return whether the bytes of a column are its values."""
     return isinstance(dtype, np.dtype) and not dtype.hasobject
 
 
 def bytes_digest(array: np.ndarray) -> str:
-    """Digest of an array's values in C order, whatever their order in memory is."""
+    """Digest of an array's values in C order, whatever their memory layout is."""
     sha = hashlib.sha256()
     array = np.atleast_1d(array)
     n_rows = max(1, BLOCK // max(1, array.nbytes // max(1, len(array))))
@@ -81,7 +81,7 @@ class TableTexts:
         self._visit, self._items = visit, items
 
     def way_of(self, kind: type) -> Callable[[Any], str] | None:
-        """Return the function that describes objects of a class, None if they are no tables."""
+        """Return the function that describes objects of a class, None if they are not tables."""
         if issubclass(kind, (sparse.spmatrix, sparse.sparray)):  # some are dicts
             return sparse_digest
         if issubclass(kind, np.ndarray):
@@ -103,7 +103,7 @@ class TableTexts:
     def _array_of_class(self, value):
         if isinstance(value, np.ma.MaskedArray):
             return f"masked {self._array(value.filled())} {self._array(value.mask)}"
-        # One of a class whose arrays calculate otherwise.
+        # An array of a class with different arithmetic.
         if type(value) in (np.ndarray, np.memmap):
             return self._array(value)
         noted = getattr(value, "__dict__", None)
@@ -117,7 +117,7 @@ class TableTexts:
         return f"{head} #{bytes_digest(np.asarray(array))}"
 
     def _other_array(self, value):
-        """Describe an object that is an array, as one of torch: on a GPU, or part of a graph."""
+        """Describe another library's array, such as a torch tensor on a GPU or in a graph."""
         array = value.detach().cpu() if hasattr(value, "detach") else value
         return f"{path_of(type(value))} {self._array(np.asarray(array))}"
 
@@ -135,7 +135,7 @@ class TableTexts:
         return f"{name} {' '.join(columns)} names={self._visit(list(index.names))}{freq}"
 
     def _pandas(self, frame):
-        """Describe a DataFrame or Series, with its index and what is noted in it."""
+        """Describe a DataFrame or Series, with its index and its attributes."""
         own = {name: getattr(frame, name, None) for name in frame._metadata if name != "_name"}
         noted = [self._visit(each) for each in (frame.attrs, own) if each]
         beside = " ".join([self._index(frame.index), *noted])

@@ -1,8 +1,8 @@
-"""What differs between two starts by its nature, recognised in the values themselves.
+"""Values that naturally differ between two starts, recognised by the values themselves.
 
-Readings of a clock, random identifiers, the number of this process, names of temporary files and
-of this computer. Each is written with its kind, as ``⟦time 1.5⟧``. Parts of identifiers look like
-anything: they are recognised by the statement that makes them.
+Readings of a clock, random identifiers, the ID of this process, names of temporary files and of
+this computer. Each is written with its kind, as ``⟦time 1.5⟧``. Parts of identifiers have no
+typical form: they are recognised by the statement that creates them.
 """
 
 import ast
@@ -25,11 +25,11 @@ import numpy as np
 
 from sksearch._utils._clock import BEGAN, was_counted, was_read
 
-LEAST_PID = 1000  # smaller ones are settings more often than numbers of processes
+LEAST_PID = 1000  # smaller numbers are settings more often than process IDs
 UNITS = {10: 1, 13: 1e3, 16: 1e6, 19: 1e9}  # digits of the time in seconds to nanoseconds
 HAS_DIGIT = re.compile("[0-9]|tmp")
 MARK = re.compile("⟦([a-z]+) ([^⟦⟧]*)⟧")
-# A statement of nothing but these, constants, and variables that such statements set.
+# A statement of only these, constants, and variables set by such statements.
 SOURCES = {
     "time", "time_ns", "perf_counter", "monotonic", "process_time", "now", "today", "utcnow",
     "ctime", "asctime", "localtime", "gmtime", "strftime", "uuid1", "uuid4", "token_hex",
@@ -63,7 +63,7 @@ PATTERN = r"""
 
 
 def marked(value: Any) -> str | None:
-    """Return a text of a value in which what is of this start is marked; None if nothing is."""
+    """Return the text of a value with start-specific parts marked; None if there are none."""
     if value is None or value is True or value is False:
         return None
     if isinstance(value, (int, float)):
@@ -82,7 +82,7 @@ def marked(value: Any) -> str | None:
 
 
 def marked_by_statement(name: str, value: Any, text: str) -> str:
-    """Mark the text of a variable as a whole if nothing but this start is in its statement."""
+    """Mark the whole text of a variable if its statement depends only on this start."""
     module, _, own_name = name.rpartition(".")
     while module and module not in sys.modules:
         module = module.rpartition(".")[0]
@@ -105,13 +105,13 @@ def _sources(module):
 
 @functools.lru_cache(1000)
 def _statements_of_start(sources, name):
-    """What a variable is set to, if only a clock, chance or the process is in it; else None."""
+    """Statements of a variable set only by clock, chance or process; otherwise None."""
     settings, waiting = _settings(sources), [name]
     texts: list[str] = []
-    for each in waiting:  # which grows
+    for each in waiting:  # grows during the loop
         values = settings.get(each, [None])
         found = {None if value is None else ast.unparse(value) for value in values}
-        if None in found or len(found) > 1:  # nobody knows which one it is
+        if None in found or len(found) > 1:  # ambiguous
             return None
         texts += map(str, found)
         names, attributes = _words(values[0])
@@ -132,7 +132,7 @@ def _words(node):
 
 @functools.lru_cache(100)
 def _settings(sources):
-    """List what each name is set to in a module, None if it is not known."""
+    """List the values set for each name in a module, None if unknown."""
     found: dict[str, list] = collections.defaultdict(list)
     for source in sources:
         with suppress(SyntaxError, ValueError):
@@ -152,7 +152,7 @@ def _settings(sources):
 
 
 def _source(node, each):
-    """The name of what is imported if it is a clock, chance or the process; else None."""
+    """Name of an import that is a clock, chance or the process; otherwise None."""
     is_whole = isinstance(node, ast.Import)
     module = each.name if is_whole else getattr(node, "module", None)
     is_source = module in MODULES and (is_whole or each.name in SOURCES | FORMS)
@@ -160,12 +160,12 @@ def _source(node, each):
 
 
 def without_marks(text: str) -> str:
-    """Return a text as it is without marks."""
+    """Return a text without its marks."""
     return MARK.sub(r"\2", text) if "⟦" in text else text
 
 
 def neutral(text: str) -> str:
-    """Return a text with marks, and without what is marked."""
+    """Return a text with marks, and without the marked contents."""
     return MARK.sub(r"⟦\1⟧", text) if "⟦" in text else text
 
 
@@ -174,8 +174,8 @@ def _mark(kind, text):
 
 
 def _kind_of_number(value):
-    """The kind of a number that is of this start, None for others."""
-    if -LEAST_PID < value < LEAST_PID:  # the clock that counts from any point has more
+    """Kind of a start-specific number, None for others."""
+    if -LEAST_PID < value < LEAST_PID:  # clocks with an arbitrary origin are larger
         return "time" if value % 1 and was_counted(value) else None
     if isinstance(value, int) and value == os.getpid():
         return "process"
@@ -186,7 +186,7 @@ def _kind_of_number(value):
 
 
 def _marked_text(text):
-    """Mark the parts of a text that are of this start."""
+    """Mark the start-specific parts of a text."""
     if not HAS_DIGIT.search(text) and _host() not in text:
         return text
     return _pattern(os.getpid()).sub(_marked_part, text)
@@ -199,7 +199,7 @@ def _host():
 
 @functools.lru_cache(1)
 def _pattern(pid):
-    """Compile what identifiers, times and names of this process look like."""
+    """Compile the pattern of identifiers, times and names of this process."""
     host = _host()
     return re.compile(
         PATTERN.format(
@@ -221,13 +221,13 @@ def _marked_part(found):
 
 
 def _is_time(digits):
-    """Whether digits are a time since this process began, in seconds or parts of them."""
+    """Return whether digits are a time since this process began, in seconds or parts of them."""
     unit = UNITS.get(len(digits.partition(".")[0]))
     return unit is not None and was_read(float(digits) / unit)
 
 
 def _is_now(found):
-    """Whether a date, or a date and a time, lies within the life of this process."""
+    """Return whether a date, or a date and a time, lies within the life of this process."""
     parts = [int(found[n]) for n in (4, 6, 7, 8, 10, 11) if found[n] is not None]
     with suppress(ValueError, OverflowError, OSError):
         year, month, day, *rest = parts

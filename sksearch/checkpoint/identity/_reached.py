@@ -1,4 +1,4 @@
-"""Code of the user's own that an object leads to, and the data that this code names."""
+"""User code reached from an object, and the data that this code uses."""
 
 import types
 import warnings
@@ -24,16 +24,16 @@ from sksearch.checkpoint.identity._of_start import marked_by_statement
 
 
 class Reached:
-    """Functions and classes of the user's own, with all that they use in turn.
+    """The user's functions and classes, with all parts that they use in turn.
 
     Attributes
     ----------
     codes : dict
         Digest of each function and class alone, by module and name.
     data : dict
-        Text of each global, attribute of a class, default and variable of a closure that they
-        name, by module and name: its value now, whoever has set it. What cannot be compared, such
-        as files that are read, has the text "(opaque)".
+        Text of each global, class attribute, default and closure variable that they use, by module
+        and name: its current value, wherever it was set. Opaque inputs, such as files that are
+        read, have the text "(opaque)".
     stored : set of str
         Globals and attributes that this code sets itself.
     """
@@ -41,17 +41,17 @@ class Reached:
     def __init__(self):
         self.codes: dict[str, str] = {}
         self.data: dict[str, str] = {}
-        self._known: dict[int, tuple[Any, str]] = {}  # by id: it and its name
+        self._known: dict[int, tuple[Any, str]] = {}  # by id: the object and its name
         self._waiting: list[tuple[str, Any]] = []  # data by name, code without
-        self._texts: set[str] = set()  # which may be handed to what reads the environment
+        self._texts: set[str] = set()  # may be passed to readers of the environment
         self._readers: list[str] = []
         self.stored: set[str] = set()
 
     def name_of(self, value: Any) -> str:
-        """Return the name of a function, a class or a module, which is looked at in its turn.
+        """Return the name of a function, a class or a module, and queue it for a visit.
 
-        Others of the same name, as lambdas have, get a number: texts that name them tell them
-        apart by code alone if it is in `codes`.
+        Others of the same name, such as lambdas, get a number: texts that name them distinguish
+        them by code only if the code is in `codes`.
         """
         if id(value) not in self._known:
             is_module = isinstance(value, types.ModuleType)
@@ -65,11 +65,11 @@ class Reached:
         return self._known[id(value)][1]
 
     def _enter_parts(self, value):
-        """Have all that code uses looked at, and return the meanings of its names."""
+        """Queue all parts that code uses, and return the meanings of its names."""
         meanings: dict[str, str] = {}
         data, used = [], []
         parts = [*parts_of(value)]
-        for name, part in parts:  # which grow
+        for name, part in parts:  # grows during the loop
             inner = unwrapped(part)
             if not name:
                 used.append(part)
@@ -91,7 +91,7 @@ class Reached:
         return meanings
 
     def _look_around(self, function):
-        """Note what a function sets, and what it reads beside values."""
+        """Record the globals set by a function, and its inputs other than values."""
         found = uses(function.__code__)
         self.stored |= found.stored
         self.data |= dict.fromkeys(unseen_in(function), OPAQUE)
@@ -100,9 +100,9 @@ class Reached:
             self._readers.append(f"environment variables in {path_of(function)}")
 
     def look(self) -> "Reached":
-        """Follow all that was named, and describe the data."""
+        """Follow all names, and describe the data."""
         visitor = Visitor({}, reached=self, whole=True)
-        with warnings.catch_warnings(action="ignore"):  # what is asked for may be deprecated
+        with warnings.catch_warnings(action="ignore"):  # accessed attributes may be deprecated
             while self._waiting:
                 name, value = self._waiting.pop(0)
                 if name:
@@ -117,7 +117,7 @@ class Reached:
 
 
 def _enter(texts, path, text):
-    """Enter a text under its name, or another one if that has another text; return the name."""
+    """Enter a text under its name, or a new name if that is taken by another text."""
     name, n = path, 1
     while texts.setdefault(name, text) != text:
         n += 1
@@ -126,9 +126,9 @@ def _enter(texts, path, text):
 
 
 def fingerprint(value: Any) -> str:
-    """Return 16 hexadecimal digits that change with whatever makes an object what it is.
+    """Return 16 hexadecimal digits that change with any part of an object's identity.
 
-    Use does not change them: what code sets itself, such as a number of calls, is left out.
+    Use does not change them: values set by the code itself, such as a call counter, are excluded.
     """
     reached = Reached()
     text = describe(value, exact=True, reached=reached)

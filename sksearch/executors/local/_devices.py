@@ -1,7 +1,7 @@
-"""Which CUDA devices a worker process sees, and which workers share one.
+"""Assignment of CUDA devices to worker processes, and the locks of shared devices.
 
-CUDA reads the variable when a process uses it for the first time, so that a worker has to be born
-with it. Nothing is imported here that could initialise CUDA.
+CUDA reads the variable when a process uses it for the first time, so a worker has to start with
+it. This module imports nothing that could initialise CUDA.
 """
 
 import ctypes
@@ -18,20 +18,20 @@ UUIDS = ("GPU-", "MIG-")
 
 
 def visible_devices(devices: Sequence | None, n_workers: int) -> tuple[str | None, ...]:
-    """Say what each worker has in ``CUDA_VISIBLE_DEVICES``.
+    """Return ``CUDA_VISIBLE_DEVICES`` of each worker.
 
     Parameters
     ----------
     devices : sequence or None
-        What workers get in turn, each an int or str, see `name_devices`. None: all devices of
-        this process, where it has several and there are several workers.
+        Devices that workers receive in turn, each an int or str, see `name_devices`. None: all
+        devices of this process, if it has several and there are several workers.
     n_workers : int
-        Count of workers.
+        Number of workers.
 
     Returns
     -------
     visible : tuple of (str or None) of length n_workers
-        None where the variable is not set.
+        None if the variable is not set.
 
     Raises
     ------
@@ -49,23 +49,23 @@ def visible_devices(devices: Sequence | None, n_workers: int) -> tuple[str | Non
 
 
 def name_devices(devices: Sequence) -> list[str]:
-    """Write devices as ``CUDA_VISIBLE_DEVICES`` does.
+    """Write devices in the format of ``CUDA_VISIBLE_DEVICES``.
 
     Parameters
     ----------
     devices : sequence of int or str
-        A number counts the devices that this process sees, from 0. A str is a number, a UUID, or
-        several of them with commas between for a worker that sees several.
+        An int is an index, from 0, among the devices visible to this process. A str is an index, a
+        UUID, or several of them separated by commas, for a worker that sees several.
 
     Returns
     -------
     names : list of str
-        One for each entry.
+        One name per entry.
 
     Raises
     ------
     ValueError
-        If there is none, or one that is no device of this process.
+        If the sequence is empty, or an entry is not a device of this process.
     """
     if not len(devices):
         raise ValueError(
@@ -80,13 +80,13 @@ def _parts(entry: int | str) -> list:
 
 
 def _name(device: int | str, devices: Sequence) -> str:
-    """One device as the variable has it."""
+    """Return one device in the variable's format."""
     text = str(device).strip()
     is_number = isinstance(device, Integral | str) and not isinstance(device, bool)
     if is_number and text.isdecimal():
         here = _visible_here()
         n_devices = _count_devices() if here is None else len(here)
-        # Where there is a driver and nobody knows how many devices it has, CUDA will say.
+        # With a driver but an unknown number of devices, leave the check to CUDA.
         if int(text) >= n_devices and (n_devices or here is not None or not _has_driver()):
             shown = "" if here is None else f" ({VARIABLE}={os.environ[VARIABLE]!r})"
             raise ValueError(
@@ -103,20 +103,20 @@ def _name(device: int | str, devices: Sequence) -> str:
 
 
 def _visible_here():
-    """Devices that the variable shows to this process; None where it is not set."""
+    """Devices that the variable makes visible to this process; None if it is not set."""
     if VARIABLE not in os.environ:
         return None
     names = []
     for name in map(str.strip, os.environ[VARIABLE].split(",")):
         if not (name.isdecimal() or name.startswith(UUIDS)):
-            break  # CUDA ignores whatever follows
+            break  # CUDA ignores the entries that follow
         names.append(name)
     return names
 
 
 @lru_cache(maxsize=1)
 def _count_devices():
-    """Count of the NVIDIA GPUs of this machine; 0 where there is no driver to be asked."""
+    """Number of NVIDIA GPUs of this machine; 0 if there is no driver to ask."""
     try:
         library = ctypes.CDLL("nvml.dll" if sys.platform == "win32" else "libnvidia-ml.so.1")
     except OSError:
@@ -132,7 +132,7 @@ def _count_devices():
 
 @lru_cache(maxsize=1)
 def _has_driver():
-    """Whether a library is there that CUDA, or what stands for it on GPUs of AMD, needs."""
+    """Return True if the library required by CUDA, or its AMD counterpart, is present."""
     for name in ("nvcuda.dll",) if sys.platform == "win32" else ("libcuda.so.1", "libamdhip64.so"):
         with suppress(OSError):
             ctypes.CDLL(name)
@@ -141,19 +141,19 @@ def _has_driver():
 
 
 class DeviceLock:
-    """A readers-writer lock of a device: any number of workers shares it, or one has it alone."""
+    """A device's readers-writer lock: shared by any number of workers, or held by one."""
 
     def __init__(self):
         self._change = threading.Condition()
         self._n_working = self._n_waiting = 0
 
     def shared(self) -> AbstractContextManager:
-        """A context in which others may use the device, too."""
+        """Return a context in which others may also use the device."""
         return self._working(lambda: not self._n_waiting)
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        """A context in which the others wait; it begins when their tasks have ended."""
+        """Block the others within a context, which begins when their tasks have ended."""
         self._count_waiting(1)
         try:
             with self._working(lambda: not self._n_working):
@@ -190,9 +190,9 @@ def device_locks(visible: tuple[str | None, ...]) -> list[DeviceLock | None]:
     Returns
     -------
     locks : list of (DeviceLock or None)
-        One for each worker; the same lock for workers on the same device.
+        One per worker; workers on the same device share a lock.
     """
-    # Without the variable all take the first device.
+    # Without the variable all workers use the first device.
     seen = [
         {"0"} if v is None and _count_devices() > 0 else set(map(_number, (v or "").split(",")))
         for v in visible
@@ -212,7 +212,7 @@ def device_locks(visible: tuple[str | None, ...]) -> list[DeviceLock | None]:
 
 
 def _number(name: str) -> str:
-    """The number of a device that is named by its UUID, or the beginning of it, if it is known."""
+    """Return the index of a device named by its UUID, or by the beginning of it, if known."""
     name = name.strip()
     if not name.startswith("GPU-"):
         return name
@@ -221,12 +221,12 @@ def _number(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def _uuids() -> list[str]:
-    """UUIDs of the NVIDIA GPUs of this machine, by number."""
+    """UUIDs of the NVIDIA GPUs of this machine, by index."""
     return [_uuid(i) for i in range(_count_devices())]
 
 
 def _uuid(number: int) -> str:
-    """UUID of a GPU as its driver tells it, "" where there is none to be asked."""
+    """UUID of a GPU from its driver, "" if there is no driver to ask."""
     try:
         library = ctypes.CDLL("nvml.dll" if sys.platform == "win32" else "libnvidia-ml.so.1")
     except OSError:

@@ -1,4 +1,4 @@
-"""Worker processes of this machine: what happens to one happens to one task alone."""
+"""Worker processes of this machine: a failure affects only the task that it hits."""
 
 import os
 import threading
@@ -24,15 +24,15 @@ from sksearch.executors.local._process import WorkerProcess
 from sksearch.executors.local._template import THREAD_VARIABLES, end_idle_template
 from sksearch.executors.local._worker import free_gpu_memory, run_limited
 
-FREE_SECONDS = 30.0  # for a worker to give back memory that it does not use
+FREE_SECONDS = 30.0  # for a worker to release unused memory
 IDLE_SECONDS = 300  # after which the processes of an earlier search are ended
 
 
 class ProcessExecutor(Executor):
-    """Runs tasks in worker processes, each watched by a thread of its own.
+    """Runs tasks in worker processes, each watched by its own thread.
 
-    A crash, a time-out or a full memory hits one task; its worker is replaced and the others go
-    on. Later searches use the processes again. Where several share a CUDA device, a task whose
+    A crash, a timeout or exhausted memory affects one task; its worker is replaced and the others
+    continue. Later searches reuse the processes. If several share a CUDA device, a task whose
     output has the status "memory" is run again while the others on that device wait.
 
     Parameters
@@ -40,13 +40,13 @@ class ProcessExecutor(Executor):
     function, context
         See `make_executor`.
     n_workers, window : int
-        Count of processes, and of tasks in flight.
+        Number of processes, and of tasks in flight.
     nested : joblib backend
-        Backend for searches inside of tasks.
+        Backend for searches inside tasks.
     limits : Limits
         Limits of a task.
     folder : Path or None
-        Where tasks leave what is too large to return; None for a temporary one.
+        Folder for outputs too large to return; None for a temporary one.
     devices : sequence or None
         CUDA devices that the processes share in turn, see `visible_devices`.
     """
@@ -72,7 +72,7 @@ class ProcessExecutor(Executor):
         self._is_stopped = False
 
     def __enter__(self) -> Self:
-        """Write what all tasks share, and take the workers."""
+        """Write the data shared by all tasks, and take the workers."""
         self._folder = TaskFolder(self._given_folder, "context", self._shared)
         self._workers = _take_workers(self._visible)
         self._free: SimpleQueue = SimpleQueue()
@@ -80,7 +80,7 @@ class ProcessExecutor(Executor):
         for worker in zip(self._workers, self._locks, strict=True):
             self._free.put(worker)
         self._threads = ThreadPoolExecutor(self.n_workers, thread_name_prefix="sksearch")
-        self._limit = one_blas_thread()  # for proposals, as where tasks run in this process
+        self._limit = one_blas_thread()  # for proposals, as if tasks ran in this process
         self._limit.__enter__()
         return self
 
@@ -103,7 +103,7 @@ class ProcessExecutor(Executor):
                 out = self._try(worker, task)
                 if getattr(out, "status", None) != "memory":
                     return out
-            # Others may have had the memory that it lacked, and results must not depend on that.
+            # Other workers may have used the missing memory, and results must not depend on that.
             with device_lock.exclusive():
                 self._free_memory(device_lock)
                 return self._try(worker, task)
@@ -119,7 +119,7 @@ class ProcessExecutor(Executor):
         return out
 
     def _free_memory(self, device_lock: DeviceLock) -> None:
-        """Have the idle workers of a device give back the memory that they keep for later."""
+        """Have the idle workers of a device release cached memory."""
         for worker, lock in zip(self._workers, self._locks, strict=True):
             if lock is device_lock and worker.loaded is not None:
                 with suppress(Exception):
@@ -127,7 +127,7 @@ class ProcessExecutor(Executor):
 
     def __exit__(self, *error: Any) -> None:
         self._limit.__exit__(*error)
-        if error[0] is not None:  # what still runs is of no use to anyone
+        if error[0] is not None:  # the remaining tasks are useless now
             self.stop()
         self._threads.shutdown(cancel_futures=True)
         if not self._is_stopped:
@@ -137,13 +137,13 @@ class ProcessExecutor(Executor):
 
 # ---- processes of earlier searches
 
-# By process and by the CUDA devices that a worker sees; each with when it became idle.
+# By process and by the CUDA devices visible to a worker; each with the time it became idle.
 _idle: dict[tuple[int, str | None], list[tuple[float, WorkerProcess]]] = {}
 _idle_lock = threading.Lock()
 
 
 def _take_workers(visible: tuple[str | None, ...]) -> list[WorkerProcess]:
-    """Idle processes of earlier searches and new ones; nobody else has them meanwhile."""
+    """Take idle processes of earlier searches, and new ones, for exclusive use."""
     env = _worker_env(len(visible))
     with _idle_lock:
         if not any(pid == os.getpid() for pid, _ in _idle):
@@ -153,13 +153,13 @@ def _take_workers(visible: tuple[str | None, ...]) -> list[WorkerProcess]:
         for device in visible:
             idle = _idle.setdefault((os.getpid(), device), [])
             workers.append(idle.pop()[1] if idle else WorkerProcess())
-            # A process that takes the place of a dead one has its devices, too.
+            # A replacement for a dead process gets the same devices.
             workers[-1].env = env if device is None else env | {VARIABLE: device}
     return workers
 
 
 def _keep_workers(visible: tuple[str | None, ...], workers: list[WorkerProcess]) -> None:
-    """Keep processes for a later search, for a while."""
+    """Keep processes for later searches, for a limited time."""
     with _idle_lock:
         for device, worker in zip(visible, workers, strict=True):
             _idle.setdefault((os.getpid(), device), []).append((time.monotonic(), worker))
@@ -171,13 +171,13 @@ def _keep_workers(visible: tuple[str | None, ...], workers: list[WorkerProcess])
 def end_idle_workers(idle_seconds: float = 0) -> None:
     """End the worker processes that earlier searches have left for later ones.
 
-    They end by themselves after five minutes, and so does the process that they are forks of.
-    Until then each keeps its memory, on a GPU some hundred megabytes.
+    They end by themselves after five minutes, as does the process from which they are forked.
+    Until then each keeps its memory, some hundred megabytes on a GPU.
 
     Parameters
     ----------
     idle_seconds : float, default=0
-        Only those that have been idle for so many seconds.
+        Minimum idle time, in seconds, of the processes to end.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def end_idle_workers(idle_seconds: float = 0) -> None:
 
 
 def _close(workers: list[WorkerProcess]) -> None:
-    """End processes, all at the same time."""
+    """End processes in parallel."""
     threads = [threading.Thread(target=worker.close) for worker in workers]
     for thread in threads:
         thread.start()
@@ -205,6 +205,6 @@ def _close(workers: list[WorkerProcess]) -> None:
 
 
 def _worker_env(n_workers: int) -> dict[str, str]:
-    """Thread counts that share the cores among workers, where the user has set none."""
+    """Thread limits that share the cores among workers, unless the user has set them."""
     share = str(max(joblib.cpu_count() // n_workers, 1))
     return {name: os.environ.get(name, share) for name in THREAD_VARIABLES.values()}

@@ -26,29 +26,29 @@ from sksearch.executors.local._serving import (
 )
 from sksearch.executors.local._template import ForkedProcess, fork_worker, new_python
 
-PATIENCE_SECONDS = 30  # after which a user hears that a process is slow to start
-N_TRIES = 3  # processes that may be broken before they are charged with it
+PATIENCE_SECONDS = 30  # after which the user is warned of a slow start
+N_TRIES = 3  # broken processes in a row after which a call fails
 
 
 class WorkerProcess:
-    """One process that runs calls one after another; after its death a call starts another.
+    """One process that runs calls one after another; a call after its death starts another.
 
     Calls are numbered, and an answer carries the number of its call. A process that owes an answer
-    (its caller was interrupted, say) is ended before the next call: what it sends late is never
-    taken for the answer to another call.
+    (for example because its caller was interrupted) is ended before the next call, so that a late
+    answer is never mistaken for the answer to another call.
 
     Parameters
     ----------
     env : dict of str to str or None, default=None
-        Environment variables of the process that differ from those of this one.
+        Environment variables of the process that differ from this process's.
 
     Attributes
     ----------
     modules : tuple of str
-        Modules of installed packages that calls will need, for a process that is started.
+        Modules of installed packages that a new process will need.
     loaded : str or None
-        Token of the shared data that the process has in memory, which the caller sets; None when
-        the process is a new one.
+        Token of the shared data in the process's memory, set by the caller; None for a new
+        process.
     """
 
     def __init__(self, env: dict[str, str] | None = None):
@@ -58,7 +58,7 @@ class WorkerProcess:
         self._connection: Any = None
         self._closed = False
         self._n_calls = 0
-        self._owes: int | None = None  # number of the call that has no answer yet
+        self._owes: int | None = None  # number of the unanswered call
         self.loaded: str | None = None
 
     def call(self, function: Callable, *args: object, seconds: float | None = None) -> Any:
@@ -81,9 +81,10 @@ class WorkerProcess:
         Raises
         ------
         UnreadableError
-            If the call cannot be pickled, or the process, which is ended then, could not read it.
+            If the call cannot be pickled, or the process could not read it; the process is ended
+            then.
         Exception
-            What the function raised.
+            Raised by the function.
         """
         try:
             message = dumps((function, args))
@@ -101,7 +102,7 @@ class WorkerProcess:
                 return LostTask("crash", self._describe_end(), time.monotonic() - begin)
             if answer is not None:
                 break
-            self.kill()  # no fault of the call, which another process gets
+            self.kill()  # not the call's fault: another process runs it
         else:
             why = f"{N_TRIES} worker processes answered other calls than they were sent"
             return LostTask("crash", why, time.monotonic() - begin)
@@ -115,7 +116,7 @@ class WorkerProcess:
     def start(self) -> None:
         """Start the process if there is none, and wait until it can take a call.
 
-        However long that takes: on a busy machine, or from a slow disk, imports take minutes.
+        There is no time limit: on a busy machine, or from a slow disk, imports take minutes.
 
         Raises
         ------
@@ -128,7 +129,7 @@ class WorkerProcess:
             self.kill()
             if self._closed:
                 raise EngineLostError("The search has ended, and its worker processes with it.")
-            self._spawn(may_fork=i == 0)  # where forks cannot live, a new Python can
+            self._spawn(may_fork=i == 0)  # after a failed fork, start a new Python
             try:
                 self._hear_of_start()
                 break
@@ -141,7 +142,7 @@ class WorkerProcess:
             raise EngineLostError("The search has ended, and its worker processes with it.")
 
     def _is_ready(self) -> bool:
-        """Whether there is a process that lives, and owes and sends no answer to earlier calls."""
+        """Return True if a process is alive, and neither owes nor sends an earlier answer."""
         if self._process is None or self._owes is not None or not self._process.is_alive():
             return False
         try:
@@ -150,7 +151,7 @@ class WorkerProcess:
             return False
 
     def _spawn(self, may_fork: bool) -> None:
-        """Begin a process."""
+        """Start a process."""
         self._connection, theirs = Pipe()
         try:
             forked = fork_worker(self.env, self.modules, theirs) if may_fork else None
@@ -160,7 +161,7 @@ class WorkerProcess:
         self._owes = READY
 
     def _hear_of_start(self) -> None:
-        """Wait until the process says that it has started, however long that takes."""
+        """Wait, without limit, for the process's message that it has started."""
         try:
             self._wait_for_answer(time.monotonic() + PATIENCE_SECONDS)
         except TimeoutError:
@@ -175,7 +176,7 @@ class WorkerProcess:
             raise EOFError
 
     def _ask(self, message: bytes, deadline: float | None) -> bytes | None:
-        """Send a call, and return its answer; None if what came is not the answer to this call."""
+        """Send a call, and return its answer; None if the answer belongs to another call."""
         self._n_calls += 1
         self._owes = self._n_calls
         self._connection.send_bytes(numbered(self._owes, message))
@@ -183,13 +184,13 @@ class WorkerProcess:
         return self._receive()
 
     def close(self) -> None:
-        """End the process from another thread than the one that calls; there will be no other."""
+        """End the process for good, from another thread than the caller's."""
         self._closed = True
         if (process := self._process) is not None:
             _kill(process)
 
     def kill(self) -> None:
-        """End the process and all that it has started, whatever it does."""
+        """End the process and its descendants unconditionally."""
         process, connection = self._process, self._connection
         self._process = self._connection = self.loaded = self._owes = None
         if process is not None:
@@ -198,7 +199,7 @@ class WorkerProcess:
             connection.close()
 
     def _receive(self) -> bytes | None:
-        """Take an answer; None if it is not the one that the process owes."""
+        """Receive an answer; None if it does not belong to the pending call."""
         number, answer = parted(self._connection.recv_bytes())
         if number != self._owes:
             return None
@@ -206,20 +207,20 @@ class WorkerProcess:
         return answer
 
     def _wait_for_answer(self, deadline: float | None) -> None:
-        """Wait for an answer; TimeoutError if there is none in time, EOFError after a death."""
+        """Wait for an answer; TimeoutError at the deadline, EOFError after a death."""
         while True:
             left = CHECK_SECONDS if deadline is None else deadline - time.monotonic()
             wait([self._connection, self._process.sentinel], max(0, min(left, CHECK_SECONDS)))
             if self._connection.poll():
-                return  # what it has sent before it died counts
-            # Its own children may hold its connection open when it is dead.
+                return  # an answer sent before the death counts
+            # Its children may hold its connection open after its death.
             if not self._process.is_alive():
                 raise EOFError
             if deadline is not None and left <= CHECK_SECONDS:
                 raise TimeoutError
 
     def _describe_end(self) -> str:
-        """Say how the process ended, as far as that is known; forgets the process."""
+        """Describe how the process ended, if known, and forget the process."""
         self._process.join(CHECK_SECONDS)
         code = self._process.exitcode
         self.kill()
@@ -236,9 +237,9 @@ class WorkerProcess:
 
 
 def _kill(process: BaseProcess | ForkedProcess) -> None:
-    """Kill a process and its group, which is what it has started and left."""
+    """Kill a process and its group, which contains its remaining descendants."""
     if hasattr(os, "killpg") and process.pid is not None:
-        with suppress(OSError):  # nobody is left
+        with suppress(OSError):  # the group is empty
             os.killpg(process.pid, signal.SIGKILL)
     if process.is_alive():
         kill_process_tree(process)

@@ -1,4 +1,4 @@
-"""What a worker process does: it runs calls one after another, and ends with its search."""
+"""Main loop of a worker process: run calls one after another, and end with the search."""
 
 import faulthandler
 import os
@@ -14,9 +14,9 @@ from sksearch._utils._pickles import dumps, loads
 from sksearch._utils._terminal import printable
 from sksearch.executors._folder import remove_folders_of_the_dead
 
-CHECK_SECONDS = 0.5  # how often a process and its parent look whether the other one lives
+CHECK_SECONDS = 0.5  # interval at which a process and its parent check that the other is alive
 REMOVE = remove_folders_of_the_dead
-# First lines of a new Python: the imports that follow take seconds, in which its parent may die.
+# First lines of a new Python: its parent may die during the following seconds of imports.
 BOOTSTRAP = f"""
 import os, signal, sys, threading, time
 
@@ -41,14 +41,14 @@ if hasattr(os, "setpgid"):
 watch = threading.Thread(target=end_with_parent, daemon=True)
 watch.start()
 """
-#: What a new Python does then, if it is a worker.
+#: Remaining code of a new Python that is a worker.
 SERVE = """
 from sksearch.executors.local._serving import serve
 serve(connection, parent)
 """
-READY = 0  # stands for the number of a call when a process says that it has started
+READY = 0  # number of a process's message that it has started
 N_BYTES = 8  # of the number of a call
-OOM_SCORE = "800"  # of 1,000: when memory runs out the kernel shall take a worker, not the master
+OOM_SCORE = "800"  # of 1,000: out of memory, the kernel shall kill a worker rather than the master
 
 
 class UnreadableError(Exception):
@@ -56,7 +56,7 @@ class UnreadableError(Exception):
 
 
 def serve(connection: Connection, parent: int) -> None:
-    """Run calls until the connection is closed: then the search is over, or dead."""
+    """Run calls until the connection closes, because the search is over or dead."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the search, which decides
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
@@ -76,7 +76,7 @@ def serve(connection: Connection, parent: int) -> None:
 
 
 def end_with(parent: int) -> None:
-    """End this process, and all that it has started, when another process has ended."""
+    """End this process and its descendants when another process has ended."""
     while system().process_lives(parent):
         time.sleep(CHECK_SECONDS)
     with suppress(Exception):
@@ -85,17 +85,17 @@ def end_with(parent: int) -> None:
 
 
 def numbered(number: int, message: bytes) -> bytes:
-    """Bytes of a call or an answer, behind the number of the call."""
+    """Prepend the number of a call to the bytes of a call or an answer."""
     return number.to_bytes(N_BYTES, "little") + message
 
 
 def parted(message: bytes) -> tuple[int, bytes]:
-    """The number of the call, and what is behind it."""
+    """Split a message into the number of the call and the rest."""
     return int.from_bytes(message[:N_BYTES], "little"), message[N_BYTES:]
 
 
 def answer(message: bytes) -> bytes:
-    """The pickled (False, value) or (True, exception) of a call."""
+    """Return the pickled (False, value) or (True, exception) of a call."""
     try:
         function, args = loads(message, is_live=True)
         try:
@@ -108,12 +108,12 @@ def answer(message: bytes) -> bytes:
 
 
 def describe(error: BaseException) -> str:
-    """The kind of an error and the first line of its text."""
+    """Return the class of an error and the first line of its text."""
     return printable(traceback.format_exception_only(error)[-1].strip().partition("\n")[0])
 
 
 def picklable_error(error: BaseException) -> BaseException:
-    """The error with its traceback as a note, or that text alone where it cannot be pickled."""
+    """Add the traceback as a note to the error; keep only its text if it cannot be pickled."""
     text = printable("".join(traceback.format_exception(error)))
     try:
         error.add_note(f"In a worker process:\n{text}")
@@ -124,7 +124,7 @@ def picklable_error(error: BaseException) -> BaseException:
 
 
 def exit_at_once() -> None:
-    """End at once: what a candidate has left in this process (threads, exit hooks) may hang."""
+    """Exit immediately, because a candidate's leftovers (threads, exit hooks) may hang."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):
             stream.flush()

@@ -1,10 +1,10 @@
-"""How a worker process is started: by a new Python, or as a fork of one that has all imports.
+"""Start of worker processes: by a new Python, or as a fork of one with all imports.
 
-A new Python takes seconds of imports. Where the system can fork, one clean process, the template,
-takes them once. It runs no thread and computes nothing, and so may fork: a worker is there in
-some hundredths of a second. What a fork cannot change afterwards (limits of resources, variables
-that Python, its allocator and OpenMP read at their start) belongs to the template, and if the
-search's process has others by now, it starts another template.
+A new Python needs seconds for its imports. If the system can fork, one clean process, the
+template, imports only once. It runs no thread and computes nothing, and so may fork: a worker
+starts in some hundredths of a second. The template also holds settings that a fork cannot change
+afterwards: resource limits, and variables that Python, its allocator and OpenMP read at their
+start. If these have changed in the search's process, it starts another template.
 """
 
 import gc
@@ -40,15 +40,15 @@ try:
 except ImportError:  # Windows
     resource = None  # type: ignore[assignment]  # a module that is not there
 
-#: On macOS libraries of the system start threads of their own, and a fork may crash: CPython does
-#: not fork there by default either.
+#: On macOS system libraries start threads of their own, and a fork may crash: CPython does not
+#: fork there by default either.
 CAN_FORK = hasattr(os, "fork") and sys.platform != "darwin"
-#: Losses of a template after which workers are new Pythons: it will not live in this place.
+#: Losses of a template after which workers are new Pythons, because templates do not survive here.
 MAX_LOST = 3
-ORPHAN_SECONDS = 0.01  # between looks at a fork whose template is lost
-#: A thread that was joined is there for some moments more.
+ORPHAN_SECONDS = 0.01  # between checks of a fork whose template is lost
+#: A joined thread remains visible for some moments.
 THREAD_END_SECONDS = 0.2
-#: What the template does after its imports.
+#: Code of the template after its imports.
 SERVE_FORKS = """
 from sksearch.executors.local._template import serve_forks
 import sksearch.executors.local._worker
@@ -59,34 +59,34 @@ serve_forks(connection, parent)
 #: An idle template has no thread: OpenBLAS starts its threads when it is loaded, and so does the
 #: allocator of pyarrow, which pandas loads.
 NO_THREADS = {"OPENBLAS_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_thread:false"}
-#: Variables that tell libraries their number of threads, by the name threadpoolctl has for them.
+#: Variables that set libraries' numbers of threads, by their names in threadpoolctl.
 THREAD_VARIABLES = {
     "openmp": "OMP_NUM_THREADS",
     "openblas": "OPENBLAS_NUM_THREADS",
     "mkl": "MKL_NUM_THREADS",
     "blis": "BLIS_NUM_THREADS",
-    "numexpr": "NUMEXPR_NUM_THREADS",  # not known to threadpoolctl
+    "numexpr": "NUMEXPR_NUM_THREADS",  # unknown to threadpoolctl
 }
-#: Beginnings of names of variables that are read once, when a process or a library starts.
+#: Prefixes of variables that are read once, when a process or a library starts.
 READ_AT_START = ("PYTHON", "LD_", "MALLOC_", "GLIBC_", "OMP_", "GOMP_", "KMP_", "MKL_")
 
 
 class ForkedProcess:
-    """A process that the template has forked, with the methods of ``multiprocessing.Process``.
+    """A process forked by the template, with the methods of ``multiprocessing.Process``.
 
     Parameters
     ----------
     pid : int
-        Its number.
+        Process ID.
     status : Connection
-        Where the template says how it ended.
+        Receives the exit status from the template.
 
     Attributes
     ----------
     exitcode : int or None
-        Negative for a signal. None while it lives, and if the template did not live to see it end.
+        Negative for a signal. None while it lives, and if the template died before it.
     sentinel : Connection
-        Can be read when the process has ended; never, if the template is lost.
+        Readable when the process has ended; never, if the template is lost.
     """
 
     def __init__(self, pid: int, status: Connection):
@@ -95,7 +95,7 @@ class ForkedProcess:
         self._is_orphan = False
 
     def is_alive(self) -> bool:
-        """Whether the process lives."""
+        """Return True if the process is alive."""
         if self.exitcode is None and not self._is_orphan and self.sentinel.poll():
             try:
                 self.exitcode = int(self.sentinel.recv_bytes())
@@ -114,7 +114,7 @@ class ForkedProcess:
 
 
 class Request(NamedTuple):
-    """What the template is asked for.
+    """Request to the template.
 
     Parameters
     ----------
@@ -125,9 +125,9 @@ class Request(NamedTuple):
     path, argv : list of str
         ``sys.path`` and ``sys.argv`` of the search's process.
     modules : tuple of str
-        Modules of installed packages that it will need.
+        Modules of installed packages that the worker will need.
     streams : tuple of int
-        Which of standard output and error follow, behind its connections.
+        The streams, among standard output and error, that follow its connections.
     """
 
     env: dict[str, str]
@@ -139,7 +139,7 @@ class Request(NamedTuple):
 
 
 class Template:
-    """The process that forks workers, as the search's process has it."""
+    """The process that forks workers, as seen by the search's process."""
 
     def __init__(self, env: dict[str, str]):
         self.state, self.used = state_at_start(), time.monotonic()
@@ -147,7 +147,7 @@ class Template:
         process = new_python(SERVE_FORKS, theirs, env | NO_THREADS)
         theirs.close()
         self.pid = process.pid
-        # This process would wait for it when it ends.
+        # This process would wait for the template when it ends.
         Finalize(None, _kill, (process,), exitpriority=100)
 
     def fork(self, request: Request, connection: Connection) -> ForkedProcess | str:
@@ -176,7 +176,7 @@ class Template:
         return answer
 
     def close(self) -> None:
-        """Ask for no more forks: the template ends when the last of them has ended."""
+        """Close the connection: the template ends when its last fork has ended."""
         self._connection.close()
 
 
@@ -186,7 +186,7 @@ def _kill(process: BaseProcess) -> None:
     process.join()
 
 
-_templates: dict[int, Template] = {}  # by the process that has it: a fork of ours has its own
+_templates: dict[int, Template] = {}  # by the owning process: a fork of this process has its own
 _with_threads: set[str] = set()  # packages whose imports start threads
 _lock = threading.Lock()
 _n_lost = 0
@@ -195,16 +195,16 @@ _n_lost = 0
 def fork_worker(
     env: dict[str, str] | None, modules: Sequence[str], connection: Connection
 ) -> ForkedProcess | None:
-    """Start a worker as a fork of the template, which is started if there is none.
+    """Start a worker as a fork of the template, which is started first if necessary.
 
     Parameters
     ----------
     env : dict of str to str or None
-        Environment variables that differ from those of this process.
+        Environment variables that differ from this process's.
     modules : sequence of str
         Modules of installed packages that the worker will need.
     connection : Connection
-        Where the worker takes calls from.
+        Connection from which the worker receives calls.
 
     Returns
     -------
@@ -222,7 +222,7 @@ def fork_worker(
                 _n_lost += 1
                 _close_template()
                 return None
-            except BaseException:  # Ctrl-C: an answer may still come, and be taken for another
+            except BaseException:  # Ctrl-C: a late answer could be mistaken for another
                 _close_template()
                 raise
             if isinstance(forked, ForkedProcess):
@@ -230,13 +230,13 @@ def fork_worker(
             _close_template()
             if not forked:  # it has threads that no import of ours explains
                 _n_lost = MAX_LOST
-            # Each worker imports it itself, as without a template.
+            # Each worker imports it itself, as it would with a new Python.
             _with_threads.add(forked.partition(".")[0])
     return None
 
 
 def end_idle_template(before: float) -> None:
-    """End the template, if it has forked no worker since a moment of the monotonic clock."""
+    """End the template if it has not forked since a moment of the monotonic clock."""
     with _lock:
         template = _templates.get(os.getpid())
         if template is not None and template.used <= before:
@@ -244,7 +244,7 @@ def end_idle_template(before: float) -> None:
 
 
 def _template(env: dict[str, str]) -> Template:
-    """The template of this process, a new one if it has none, or was born with other limits."""
+    """Return this process's template; start one if it is missing or its limits are outdated."""
     template = _templates.get(os.getpid())
     if template is not None and template.state != state_at_start():
         _close_template()
@@ -259,7 +259,7 @@ def _close_template() -> None:
 
 
 def state_at_start() -> tuple:
-    """Return what a process has from its start on, and a fork of an older process has not."""
+    """Return settings fixed at a process's start, which a fork of an older process lacks."""
     env = {
         name: value
         for name, value in os.environ.items()
@@ -272,7 +272,7 @@ def state_at_start() -> tuple:
 
 
 def _request(env: dict[str, str], modules: Sequence[str]) -> Request:
-    """A request for a worker that has now what a new Python would have."""
+    """Request a worker in the state that a new Python would have now."""
     folder = None
     with suppress(OSError):  # it has been removed
         folder = os.getcwd()
@@ -291,16 +291,16 @@ def _is_open(number: int) -> bool:
 
 
 def new_python(text: str, connection: Connection, env: dict[str, str] | None) -> BaseProcess:
-    """Start a process as loky does, without this one's ``__main__``.
+    """Start a process as loky does, without this process's ``__main__``.
 
     Parameters
     ----------
     text : str
-        Its code, to which `connection` and `parent`, the number of this process, are known.
+        Its code, which may use `connection`, and `parent`, the ID of this process.
     connection : Connection
         Its end of a pipe.
     env : dict of str to str or None
-        Environment variables that differ from those of this process.
+        Environment variables that differ from this process's.
     """
     names = {"connection": connection, "parent": os.getpid()}
     process = get_context("loky").Process(target=exec, args=(BOOTSTRAP + text, names), env=env)
@@ -311,9 +311,9 @@ def new_python(text: str, connection: Connection, env: dict[str, str] | None) ->
 
 @contextmanager
 def _allow_children() -> Iterator[None]:
-    """A context in which this process may have children, though its engine forbids it.
+    """Allow this process to have children although its engine forbids it.
 
-    The reason to forbid it is that they could outlive their parent, and ours never do.
+    Engines forbid children because they could outlive their parent; ours never do.
     """
     config = current_process()._config  # type: ignore[attr-defined]  # private
     daemon = config.get("daemon", False)
@@ -326,7 +326,7 @@ def _allow_children() -> Iterator[None]:
 
 @contextmanager
 def _block_sigint() -> Iterator[None]:
-    """A context in which processes that are started ignore Ctrl-C, from their first moment."""
+    """Make processes started within a context ignore Ctrl-C from the beginning."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -345,10 +345,10 @@ def serve_forks(connection: Connection, parent: int) -> NoReturn:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     wakes, waker = os.pipe()
     os.set_blocking(waker, False)
-    signal.signal(signal.SIGCHLD, lambda *_: None)  # so that the end of a fork wakes this process
+    signal.signal(signal.SIGCHLD, lambda *_: None)  # the end of a fork wakes this process
     signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
-    statuses: dict[int, Connection] = {}  # of forks that live, by their numbers
-    gc.freeze()  # pages that the collector does not touch stay shared with the forks
+    statuses: dict[int, Connection] = {}  # of live forks, by process ID
+    gc.freeze()  # pages untouched by the collector stay shared with the forks
     sources: list[Connection | int] = [connection, wakes]
     while os.getppid() == parent and (len(sources) > 1 or statuses):
         ready = wait(sources, CHECK_SECONDS)
@@ -361,17 +361,17 @@ def serve_forks(connection: Connection, parent: int) -> NoReturn:
                 with fromfd(connection.fileno(), AF_UNIX, SOCK_STREAM) as socket:
                     fds = recvfds(socket, 2 + len(request.streams))
                 _fork(connection, parent, request, fds, [wakes, waker], statuses)
-            except (EOFError, OSError):  # no more forks are wanted
+            except (EOFError, OSError):  # no more forks are requested
                 sources.remove(connection)
     os._exit(0)
 
 
 def _reap(statuses: dict[int, Connection]) -> None:
-    """Tell how forks that have ended did so."""
-    with suppress(ChildProcessError):  # there is none
+    """Report the exit statuses of forks that have ended."""
+    with suppress(ChildProcessError):  # there are no children
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
             if (status := statuses.pop(ended[0], None)) is not None:
-                with suppress(OSError):  # nobody wants to know it any more
+                with suppress(OSError):  # the receiver is gone
                     status.send_bytes(b"%d" % os.waitstatus_to_exitcode(ended[1]))
                 status.close()
 
@@ -384,7 +384,7 @@ def _fork(
     own: list[int],
     statuses: dict[int, Connection],
 ) -> None:
-    """Fork a worker and answer with its number, or with the module that forbids it."""
+    """Fork a worker and answer with its ID, or with the module that forbids it."""
     sys.path[:] = request.path
     theirs, status = Connection(fds[0]), Connection(fds[1], readable=False)
     if (name := _import(request.modules)) is not None:
@@ -395,12 +395,12 @@ def _fork(
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         for number in own:
             os.close(number)
-        # A pipe that others hold open, too, would not tell that this process has ended.
+        # An additional holder of a pipe would hide the end of this process.
         for other in (connection, status, *statuses.values()):
             other.close()
         worker = LokyProcess(target=_become_worker, args=(theirs, parent, request, fds[2:]))
         os._exit(worker._bootstrap())
-    with suppress(OSError):  # as it does itself: whoever is first
+    with suppress(OSError):  # the child does the same; the first one wins
         os.setpgid(pid, pid)
     statuses[pid] = status
     for number in (fds[0], *fds[2:]):
@@ -410,10 +410,10 @@ def _fork(
 
 
 def _import(modules: Sequence[str]) -> str | None:
-    """Import modules; returns the first that has started a thread, after which no fork is safe."""
+    """Import modules; return the first that starts a thread, after which forking is unsafe."""
     for name in ("", *(name for name in modules if name not in sys.modules)):
         if name:
-            with suppress(Exception, SystemExit):  # the candidate will meet it
+            with suppress(Exception, SystemExit):  # the candidate will raise the same error
                 importlib.import_module(name)
         end = time.monotonic() + THREAD_END_SECONDS
         while n_threads() > 1:
@@ -424,7 +424,7 @@ def _import(modules: Sequence[str]) -> str | None:
 
 
 def n_threads() -> int:
-    """Return the number of threads of this process; where the system keeps it, of Python."""
+    """Return the number of threads of this process; if unavailable, of Python threads."""
     try:
         return len(os.listdir("/proc/self/task"))
     except OSError:
@@ -434,7 +434,7 @@ def n_threads() -> int:
 def _become_worker(
     connection: Connection, parent: int, request: Request, streams: Sequence[int]
 ) -> None:
-    """Make a fork what a new Python would be, and serve."""
+    """Put a fork into the state of a new Python, and serve."""
     with suppress(OSError):
         os.setpgid(0, 0)
     for number, stream in zip(request.streams, streams, strict=True):
@@ -456,7 +456,7 @@ def _become_worker(
 
 
 def set_environment(env: dict[str, str] | None) -> None:
-    """Set environment variables, also for libraries that have read them already.
+    """Set environment variables, even for libraries that have already read them.
 
     Parameters
     ----------
@@ -470,7 +470,7 @@ def set_environment(env: dict[str, str] | None) -> None:
 
 
 def tell_threads() -> None:
-    """Give libraries the numbers of threads that they would read if they were loaded now."""
+    """Set libraries' numbers of threads to the values that they would read if loaded now."""
     everywhere = os.environ.get(THREAD_VARIABLES["openmp"], "")
     for library in ThreadpoolController().lib_controllers:
         text = os.environ.get(THREAD_VARIABLES.get(library.internal_api, ""), everywhere)

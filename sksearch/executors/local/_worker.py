@@ -1,4 +1,4 @@
-"""What happens in a worker process."""
+"""Functions that run in a worker process."""
 
 import gc
 import sys
@@ -21,16 +21,16 @@ from sksearch.executors.local._template import set_environment
 
 
 def prepare(ref: Ref, payload: Payload = None, env: dict[str, str] | None = None) -> Answer | None:
-    """Fetch what all tasks share, so that no task is charged for it.
+    """Fetch the shared data, so that its time is not charged to a task.
 
     Parameters
     ----------
     ref : Ref
-        To fetch it.
+        Reference to the data.
     payload : bytes-like or None, default=None
-        What `ref` names, for a worker that does not see its file.
+        Data of `ref`, for a worker that does not see its file.
     env : dict of str to str or None, default=None
-        Environment variables; a worker of an earlier search may have others.
+        Environment variables; a reused worker may have different ones.
 
     Returns
     -------
@@ -54,13 +54,13 @@ def run_task(
     Parameters
     ----------
     ref : Ref
-        To fetch the function, its context and the backend for searches inside of tasks.
+        Reference to the function, its context and the backend for searches inside tasks.
     task : object
         Argument of the function.
     folder : Path
-        Where to leave what is too large to return.
+        Folder for outputs too large to return.
     payload : bytes-like or None, default=None
-        What `ref` names, for a worker that does not see its file.
+        Data of `ref`, for a worker that does not see its file.
     memory : int or None, default=None
         Bytes that the task may allocate.
 
@@ -72,14 +72,14 @@ def run_task(
     Raises
     ------
     Exception
-        What the function raised.
+        Raised by the function.
     """
     shared = _shared_data.fetch(ref, payload)
     if shared is MISSING:
         return shared
     function, context, nested = shared
     environment = TaskEnvironment(folder if is_folder(folder) else None, shares_memory=False)
-    # A search inside of a search must not start workers of workers.
+    # A search inside a search must not start workers of workers.
     if memory is not None:
         _start_gpu()
     with one_blas_thread(), joblib.parallel_config(nested), limited_memory(memory):
@@ -90,14 +90,14 @@ def run_task(
 
 
 def _start_gpu() -> None:
-    """Have CUDA take its address space, which is larger than any memory, before it is limited."""
+    """Let CUDA reserve its address space, larger than any memory, before it is limited."""
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available():
         torch.zeros(1, device="cuda")
 
 
 def free_gpu_memory() -> None:
-    """Give back what PyTorch keeps of a GPU's memory for later."""
+    """Release GPU memory cached by PyTorch."""
     if gpus_in_use():
         gc.collect()
         free_gpu_caches()
@@ -116,7 +116,7 @@ def run_limited(
     Parameters
     ----------
     process : WorkerProcess
-        Kept for the next task.
+        Reused for the next task.
     ref, task, folder, payload
         As for `run_task`.
     limits : Limits
@@ -127,7 +127,7 @@ def run_limited(
     output : object
         The return value of the function, MISSING, or a `LostTask`.
     """
-    # An earlier candidate may have broken the process, which cannot read any more then.
+    # An earlier candidate may have broken the process, so that it cannot read.
     with suppress(UnreadableError):
         return _call(process, ref, task, folder, limits, payload)
     try:
@@ -144,9 +144,9 @@ def _call(
     limits: Limits,
     payload: Payload,
 ) -> Any:
-    """Run a task, after what all tasks share has been fetched."""
+    """Run a task after the shared data has been fetched."""
     if process.loaded != ref.token:
-        # Imports and data are not on the candidate's time.
+        # Imports and data are not charged to the candidate.
         process.modules = ref.modules
         missing = process.call(prepare, ref, payload, process.env)
         if missing is not None:
@@ -154,5 +154,5 @@ def _call(
         process.loaded = ref.token
     out = process.call(run_task, ref, task, folder, None, limits.memory, seconds=limits.seconds)
     if getattr(out, "status", None) == "crash":
-        process.kill()  # it may live, with a GPU that does not work any more
+        process.kill()  # it may be alive, with a GPU in an unusable state
     return out

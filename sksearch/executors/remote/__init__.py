@@ -1,1 +1,1 @@
-"""Workers that others have started: Dask, Ray, pools of futures, any joblib backend."""
+"""Workers started by other software: Dask, Ray, pools of futures, any joblib backend."""

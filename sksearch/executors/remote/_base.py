@@ -1,4 +1,4 @@
-"""What differs from engine to engine: how a task is begun, and how its loss is noticed."""
+"""Base class of engines: start of a task, and detection of its loss."""
 
 from abc import ABC, abstractmethod
 from concurrent.futures import BrokenExecutor, CancelledError, Future
@@ -8,7 +8,7 @@ from sksearch._utils._terminal import printable
 from sksearch.executors._limits import EngineLostError, LostTask
 from sksearch.executors.remote._worker import run_message
 
-# How engines call it when the worker of a task died: names of classes, and words of a message.
+# Engines' signs that the worker of a task died: class names, and words of a message.
 DIED = {
     "KilledWorker",  # Dask
     "WorkerCrashedError",  # Ray
@@ -23,31 +23,31 @@ DIED_WORDS = ("exited unexpectedly", "ExecutorLostFailure")  # Spark
 
 
 class Engine(ABC):
-    """What others have started and runs tasks for us: a cluster, or a pool.
+    """A cluster or pool, started by other software, that runs tasks for us.
 
-    A search takes the engine that an entry point of the group "sksearch.engines" names by the
-    class of the active joblib backend, or a class above it; else one of ours, and for a backend
-    that nobody knows ``joblib.Parallel``.
+    A search uses the engine registered as an entry point of the group "sksearch.engines" under the
+    class name of the active joblib backend, or of one of its base classes; otherwise a built-in
+    engine, and ``joblib.Parallel`` for unknown backends.
 
     Parameters
     ----------
     backend : joblib backend
         The active one.
     n_workers : int
-        Count of tasks that the engine runs at the same time.
+        Number of tasks that the engine runs at the same time.
 
     Attributes
     ----------
     name : str
         Name in messages.
     n_prefetched : int
-        Count of tasks that the engine has while its workers are busy, to hide its latency.
+        Number of tasks queued at the engine while its workers are busy, to hide its latency.
     retries_tasks : bool
-        Whether the engine itself tries a task again when its worker died.
+        True if the engine itself retries a task whose worker died.
     isolates_tasks : bool
-        Whether each worker runs tasks in a child process, since nobody hears of its own death.
+        True if each worker runs tasks in a child process, because its own death goes unnoticed.
     takes_all_workers : bool
-        Whether joblib counts all workers of this backend, whatever ``n_jobs``.
+        True if joblib counts all workers of this backend, whatever ``n_jobs``.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class Engine(ABC):
     retries_tasks: bool = False
     isolates_tasks: bool = False
     takes_all_workers: bool = False
-    run_message = staticmethod(run_message)  # what a worker calls
+    run_message = staticmethod(run_message)  # called by a worker
 
     @abstractmethod
     def __init__(self, backend: Any, n_workers: int): ...
@@ -81,27 +81,27 @@ class Engine(ABC):
         """Begin ``run_message(message, payload)``."""
 
     def put(self, payload: bytes) -> Any:
-        """Return what to pass to `start` instead of the bytes, so that they travel once."""
+        """Return a substitute for the bytes, to be passed to `start`, so that they travel once."""
         return payload
 
     def has_lost_payload(self, error: Exception) -> bool:
-        """Whether a task failed by this error because what `put` returned is gone."""
+        """Return True if this error of a task means that the result of `put` is lost."""
         return False
 
     def why_lost(self) -> str | None:
-        """Return why the engine will never answer; None if it may."""
+        """Return the reason why the engine will never answer; None if it may."""
         return None
 
     def why_silent(self) -> str | None:
-        """Do as `why_lost`, but may take a while: asked only when no answer has come for long."""
+        """Do the same as `why_lost`, possibly slowly: called only after a long silence."""
         return self.why_lost()
 
     def cancel(self, handle: Future) -> None:
-        """Cancel what was begun."""
+        """Cancel a started task."""
         handle.cancel()
 
     def close(self) -> None:  # noqa: B027
-        """Free what belongs to this search."""
+        """Free the resources of this search."""
 
     def outcome_of(self, error: Exception) -> LostTask | Exception:
         """Return the outcome of a task whose worker gave no answer.
@@ -114,7 +114,7 @@ class Engine(ABC):
         Returns
         -------
         outcome : LostTask or Exception
-            An `EngineLostError` if it is not about this task alone.
+            An `EngineLostError` if the error does not concern this task alone.
         """
         if (reason := self.why_lost()) is not None:
             return self.lost_error(reason)
@@ -134,5 +134,5 @@ class Engine(ABC):
 
 
 def first_line(error: Exception) -> str:
-    """Return the class of an error and what it says, in one line."""
+    """Return the class and message of an error in one line."""
     return printable(f"{type(error).__name__}: {error}".splitlines()[0].rstrip(": ."))

@@ -9,13 +9,13 @@ from sksearch.executors._shared_data import Payload
 from sksearch.executors.remote._base import Engine
 from sksearch.executors.remote._worker import run_message
 
-PATIENCE_SECONDS = 300  # after which a user hears that a cluster has no worker
-CHECK_SECONDS = 10  # how often to ask a silent cluster whether it has workers
-LARGE = 1_000_000  # bytes; Dask sends larger things around its scheduler
+PATIENCE_SECONDS = 300  # after which the user is warned that a cluster has no worker
+CHECK_SECONDS = 10  # interval between checks that a silent cluster has workers
+LARGE = 1_000_000  # bytes; Dask sends larger objects around its scheduler
 
 
 def run_message_on_dask(message: bytes, payload: Payload = None) -> bytes:
-    """Run a task in a worker of Dask, which may have several threads."""
+    """Run a task in a Dask worker, which may have several threads."""
     from distributed import get_worker
 
     return run_message(message, payload, alone=get_worker().state.nthreads == 1)
@@ -34,7 +34,7 @@ class DaskEngine(Engine):
         self._no_worker_since: float | None = None
         self._next_check = 0.0
         self._has_warned = False
-        # Between two tasks a worker waits for client and scheduler, about 15 ms.
+        # Between two tasks, a worker waits about 15 ms for client and scheduler.
         self.n_prefetched = n_workers
 
     def start(self, message: bytes, payload: Any) -> Future:
@@ -48,16 +48,16 @@ class DaskEngine(Engine):
         return self._client.scatter(payload, hash=False)
 
     def has_lost_payload(self, error: Exception) -> bool:
-        """Whether the worker that held it has died."""
+        """Return True if the worker that held the payload has died."""
         return isinstance(error, CancelledError) and not self.why_lost()
 
     def why_lost(self) -> str | None:
-        """Why the client is of no use any more."""
+        """Return the reason why the client is no longer usable."""
         status = self._client.status
         return None if status in ("running", "connecting") else f"its client is {status}"
 
     def why_silent(self) -> str | None:
-        """Why the client is of no use any more; warns once that there is no worker."""
+        """Return the reason why the client is no longer usable; warn once without workers."""
         if (reason := self.why_lost()) is not None or time.monotonic() < self._next_check:
             return reason
         self._next_check = time.monotonic() + CHECK_SECONDS

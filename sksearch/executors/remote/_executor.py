@@ -1,8 +1,8 @@
-"""The executor for all engines that others have started.
+"""The executor for all engines started by other software.
 
-All engines send the same message to a worker and get the same answer, both as bytes. So no engine
-has to pickle or unpickle anything of the user's, which is what breaks pools. Data and function are
-in a file; a worker that does not see it says so, and is sent what the file holds.
+All engines send the same message to a worker and receive the same answer, both as bytes. So no
+engine has to pickle or unpickle user objects, a frequent cause of broken pools. Data and function
+are in a file; a worker that does not see it reports so, and receives the contents of the file.
 """
 
 import threading
@@ -27,25 +27,25 @@ from sksearch.executors._shared_data import MISSING
 from sksearch.executors.remote._base import Engine, first_line
 from sksearch.executors.remote._worker import TaskMessage, shared_in_process
 
-CHECK_SECONDS = 0.5  # how often to check that a silent engine is still there
-CLOSE_SECONDS = 10  # how long to wait for an engine that does not answer when the search ends
-MAX_SENT = 3  # how often to send the data for one task: a worker may die with them
+CHECK_SECONDS = 0.5  # interval between checks that a silent engine is alive
+CLOSE_SECONDS = 10  # maximum wait for an engine that does not answer when the search ends
+MAX_SENT = 3  # transfers of the data for one task: a worker may die with them
 
 
 class _PendingTask:
-    """A task that was submitted and has no outcome yet."""
+    """A submitted task without an outcome."""
 
     def __init__(self, task: Any, isolate: bool) -> None:
         self.task, self.isolate = task, isolate
         self.future: Future = Future()
         self.handle: Future | None = None  # the engine's future
-        self.n_sent = 0  # how often with the data
+        self.n_sent = 0  # number of times sent with the data
         self.n_crashes = 0
         self.needs_data = False
         self.begin = 0.0
 
     def resolve(self, value: Any, failed: bool) -> None:
-        """Give the future its outcome."""
+        """Set the outcome of the future."""
         if failed:
             self.future.set_exception(value)
         else:
@@ -53,25 +53,25 @@ class _PendingTask:
 
 
 class RemoteExecutor(Executor):
-    """Runs tasks on an engine; one thread of ours knows what is where.
+    """Runs tasks on an engine; a single thread of ours manages all state.
 
-    Whatever happens (a task is submitted, an answer comes, nothing comes) is an event in its
-    queue. So there are no locks, and nothing of ours runs in threads of the engine.
+    Everything that happens (a submission, an answer, a long silence) is an event in the thread's
+    queue. So there are no locks, and none of our code runs in threads of the engine.
 
     Parameters
     ----------
     engine : subclass of Engine
-        The engine that runs the tasks; made when the executor is entered.
+        The engine that runs the tasks; created when the executor is entered.
     backend : joblib backend
         The active one.
     shared : tuple
-        Function, context, and the backend for searches inside of tasks.
+        Function, context, and the backend for searches inside tasks.
     n_workers : int
-        Count of tasks that the engine runs at the same time.
+        Number of tasks that the engine runs at the same time.
     limits : Limits
         Limits of a task.
     folder : Path or None
-        Where tasks leave what is too large to return; None for a temporary one.
+        Folder for outputs too large to return; None for a temporary one.
     """
 
     has_latency = True
@@ -95,10 +95,10 @@ class RemoteExecutor(Executor):
         self._running: set[_PendingTask] = set()
         self._events: SimpleQueue = SimpleQueue()
 
-    # ---- what the loop calls
+    # ---- called by the loop
 
     def __enter__(self) -> Self:
-        """Write what all tasks share, make the engine, and start the thread."""
+        """Write the data shared by all tasks, create the engine, and start the thread."""
         with ExitStack() as stack:
             name = f"context-{uuid.uuid4().hex}"
             self._folder = TaskFolder(self._given_folder, name, self._shared)
@@ -126,7 +126,7 @@ class RemoteExecutor(Executor):
         return self._submit(_PendingTask(task, isolate))
 
     def submit_suspect(self, task: object) -> Future:
-        """Queue the task for a process of its own: it might take the engine down."""
+        """Queue the task for a separate process, because it might take the engine down."""
         return self._submit(_PendingTask(task, isolate=True))
 
     def _submit(self, pending: _PendingTask) -> Future:
@@ -145,11 +145,11 @@ class RemoteExecutor(Executor):
                 self._handle(event)
             except Empty:
                 self._check_engine()
-            except Exception as error:  # nobody may wait for a thread that is dead
+            except Exception as error:  # no caller may wait for a dead thread
                 self._fail_all(self._engine.lost_error(first_line(error)))
 
     def _handle(self, event: _PendingTask | tuple[_PendingTask, Future]) -> None:
-        """Take a new task, or the answer to one that the engine had; start what can be."""
+        """Accept a new task or an engine's answer, and start queued tasks."""
         if isinstance(event, _PendingTask):
             self._waiting.append(event)
         elif event[0] in self._running:
@@ -158,16 +158,16 @@ class RemoteExecutor(Executor):
             self._start(self._waiting.popleft())
 
     def _check_engine(self) -> None:
-        """See whether an engine that says nothing is lost."""
+        """Check whether a silent engine is lost."""
         try:
             reason = self._engine.why_silent() if self._running else None
-        except Exception as error:  # whatever it says when it is asked and cannot answer
+        except Exception as error:  # any error of an engine that cannot answer the check
             reason = first_line(error)
         if reason is not None:
             self._fail_all(self._engine.lost_error(reason))
 
     def _start(self, pending: _PendingTask) -> None:
-        """Hand a task over to the engine; from now on it cannot be cancelled."""
+        """Pass a task to the engine; afterwards it cannot be cancelled."""
         future = pending.future
         if not future.running() and not future.set_running_or_notify_cancel():
             return
@@ -195,7 +195,7 @@ class RemoteExecutor(Executor):
             pending.handle.add_done_callback(lambda handle: self._events.put((pending, handle)))
 
     def _message(self, pending: _PendingTask) -> bytes:
-        """What a worker has to know, pickled."""
+        """Return the pickled message for a worker."""
         task, folder = pending.task, self._folder
         if self._files_are_unseen and hasattr(task, "carrying"):
             task = task.carrying()  # its state is in a file
@@ -212,7 +212,7 @@ class RemoteExecutor(Executor):
         )
 
     def _data(self, pending: _PendingTask) -> Any:
-        """What goes with the message to a worker that lacks the data."""
+        """Return the data that accompany the message to a worker that lacks them."""
         if not pending.needs_data:
             return None
         if self._payload is None:
@@ -221,7 +221,7 @@ class RemoteExecutor(Executor):
         return self._payload
 
     def _finish(self, pending: _PendingTask, handle: Future) -> None:
-        """Make the outcome known, or try again."""
+        """Set the outcome, or retry."""
         self._running.remove(pending)
         pending.handle = None
         failed, value = self._outcome(handle)
@@ -242,7 +242,7 @@ class RemoteExecutor(Executor):
         pending.resolve(value, failed)
 
     def _outcome(self, handle: Future) -> tuple[bool, Any]:
-        """Whether a task failed, and its output or error; MISSING where a worker lacks data."""
+        """Return whether a task failed, and its output or error; MISSING if data are lacking."""
         try:
             return loads(handle.result())
         except Exception as error:
@@ -255,7 +255,7 @@ class RemoteExecutor(Executor):
             return isinstance(value, Exception), value
 
     def _fail_all(self, error: EngineLostError) -> None:
-        """Note that the engine is lost, and all tasks with it."""
+        """Record that the engine is lost, and all tasks with it."""
         self._lost = error
         for pending in [*self._running, *self._waiting]:
             if pending.future.running() or pending.future.set_running_or_notify_cancel():
@@ -264,7 +264,7 @@ class RemoteExecutor(Executor):
         self._waiting.clear()
 
     def _close(self) -> None:
-        """End the thread, and stop what still runs."""
+        """End the thread, and stop running tasks."""
         self._events.put(None)
         self._thread.join(CLOSE_SECONDS)
         for pending in list(self._running):

@@ -1,4 +1,4 @@
-"""Any pool of `concurrent.futures`, and that pool as a joblib backend."""
+"""Any pool of `concurrent.futures`, and such a pool as a joblib backend."""
 
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -10,7 +10,7 @@ from sksearch._utils._pickles import dumps, loads
 from sksearch.executors._limits import EngineLostError
 from sksearch.executors.remote._base import Engine, first_line
 
-CHECK_SECONDS = 0.1  # how often to look whether a pool still starts its workers
+CHECK_SECONDS = 0.1  # interval between checks that a pool still starts its workers
 
 
 class FuturesBackend(ParallelBackendBase):
@@ -24,13 +24,13 @@ class FuturesBackend(ParallelBackendBase):
     executor : concurrent.futures.Executor
         The pool. It is not shut down.
     n_workers : int or None, default=None
-        Count of tasks that the pool runs at the same time, which is what ``n_jobs=None`` and
-        ``n_jobs=-1`` mean. None: as many as the pool says it has.
+        Number of tasks that the pool runs at the same time, used for ``n_jobs=None`` and
+        ``n_jobs=-1``. None: the number that the pool reports.
 
     Raises
     ------
     ValueError
-        If `n_workers` is None and the pool does not say how many it has.
+        If `n_workers` is None and the pool does not report its number of workers.
     EngineLostError
         If `n_workers` is None and MPI could not start the pool's workers.
 
@@ -59,7 +59,7 @@ class FuturesBackend(ParallelBackendBase):
         self.supports_sharedmem = self.uses_threads = isinstance(executor, ThreadPoolExecutor)
 
     def effective_n_jobs(self, n_jobs: int | None) -> int:
-        """Count of tasks to run at the same time; -2 is all workers but one, and so on."""
+        """Number of tasks to run at the same time; for example, -2 is all workers but one."""
         if n_jobs == 0:
             raise ValueError("n_jobs == 0 in Parallel has no meaning")
         if n_jobs is None:
@@ -70,13 +70,13 @@ class FuturesBackend(ParallelBackendBase):
         """Queue a batch of calls."""
         if self.supports_sharedmem:
             future = self.executor.submit(func)
-        else:  # pools pickle by the standard library, which knows no lambdas
+        else:  # pools use the standard pickle, which does not support lambdas
             future = self.executor.submit(_call, dumps(func))
         if callback is not None:
             future.add_done_callback(callback)
         return future
 
-    apply_async = submit  # what joblib before 1.5 calls
+    apply_async = submit  # called by joblib before 1.5
 
     def retrieve_result_callback(self, out: Future) -> Any:
         """The result of a batch."""
@@ -89,7 +89,7 @@ class FuturesEngine(Engine):
     def __init__(self, backend: FuturesBackend, n_workers: int):
         self._pool = backend.executor
         self.name = f"The {type(self._pool).__name__}"
-        # A process of MPI that dies ends all of them, or leaves the search waiting for its answer.
+        # An MPI process that dies ends all others, or leaves the search waiting for its answer.
         self.isolates_tasks = _is_of_mpi(self._pool)
 
     def start(self, message: bytes, payload: Any) -> Future:
@@ -100,7 +100,7 @@ class FuturesEngine(Engine):
             raise self.lost_error(first_line(error)) from error
 
     def why_lost(self) -> str | None:
-        """Why no worker will answer: MPI has started none, and the pool tells nobody."""
+        """Return the reason why no worker will answer: MPI silently started none."""
         workers = _workers_of_mpi(self._pool) if self.isolates_tasks else None
         if workers is None or workers.thread.is_alive():
             return None
@@ -116,13 +116,13 @@ def _is_of_mpi(executor: Executor) -> bool:
 
 
 def _workers_of_mpi(executor: Executor) -> Any:
-    """What mpi4py knows of its workers, which is private to it; None before it starts them."""
+    """Private worker state of mpi4py; None before it starts workers."""
     workers = getattr(executor, "_pool", None)
     return workers if hasattr(workers, "thread") and hasattr(workers, "event") else None
 
 
 def _await_workers_of_mpi(executor: Any) -> None:
-    """Wait until a pool of mpi4py has workers; where none starts its count would wait for ever."""
+    """Wait until an mpi4py pool has workers; if none starts, its count would wait forever."""
     executor.bootup(wait=False)
     if (workers := _workers_of_mpi(executor)) is None:
         return
@@ -138,7 +138,7 @@ def _await_workers_of_mpi(executor: Any) -> None:
 def _count_workers(executor: Executor) -> int:
     if _is_of_mpi(executor):
         _await_workers_of_mpi(executor)
-    # The first is mpi4py's, the second that of the standard library and of loky.
+    # The first is mpi4py's, the second the standard library's and loky's.
     for name in ("num_workers", "_max_workers"):
         count = getattr(executor, name, None)
         if isinstance(count, int) and count > 0:

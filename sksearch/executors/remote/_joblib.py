@@ -13,15 +13,15 @@ from sksearch.executors.remote._base import Engine, first_line
 
 
 class JoblibEngine(Engine):
-    """`joblib.Parallel` of any backend, called in a thread for each task.
+    """`joblib.Parallel` with any backend, called in a thread for each task.
 
-    The futures of a backend are not joblib's public interface, and an error in one task of a
-    ``Parallel`` ends the others. So each has one task.
+    The futures of a backend are not part of joblib's public interface, and an error in one task of
+    a ``Parallel`` ends the others. So each ``Parallel`` has one task.
 
     Attributes
     ----------
     copies, busy : list of joblib backends
-        Copies of the backend, and those of them that run a task.
+        Copies of the backend, and the copies that run a task.
     """
 
     retries_tasks = True
@@ -47,10 +47,10 @@ class JoblibEngine(Engine):
         return self._threads.submit(self._run, message, payload)
 
     def why_lost(self) -> str | None:
-        """What the backend raises when it is asked for its workers."""
+        """Return the error that the backend raises when asked for its workers."""
         try:
             self._backend.effective_n_jobs(-1)
-        except Exception as error:  # whatever an engine says when it is asked and cannot answer
+        except Exception as error:  # any error of an engine that cannot answer the check
             return first_line(error)
         return None
 
@@ -62,7 +62,7 @@ class JoblibEngine(Engine):
         backend = self._free.get()
         self.busy.append(backend)
         try:
-            # With one job joblib would run it here.
+            # With one job, joblib would run it in this process.
             parallel = joblib.Parallel(n_jobs=2, backend=backend)
             return parallel([joblib.delayed(self.run_message)(message, payload)])[0]
         finally:
@@ -71,7 +71,7 @@ class JoblibEngine(Engine):
 
 
 def _retrieve(backend: ParallelBackendBase, job: object, timeout: float | None = None) -> Any:
-    """What a backend retrieves, raised where it is an error: joblibspark 0.6 returns it."""
+    """Retrieve from a backend, and raise returned errors: joblibspark 0.6 returns them."""
     out = backend.retrieve_result(job, timeout=timeout)
     if isinstance(error := getattr(out, "exc", None), Exception):
         raise error

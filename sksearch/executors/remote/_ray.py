@@ -9,7 +9,7 @@ from sksearch.executors.remote._base import Engine
 
 
 class RayEngine(Engine):
-    """The Ray that this process is connected to; tasks of ours are Ray tasks."""
+    """The Ray connected to this process; our tasks are Ray tasks."""
 
     name = "Ray"
 
@@ -23,18 +23,18 @@ class RayEngine(Engine):
         self._job = ray.get_runtime_context().get_job_id()
 
     def start(self, message: bytes, payload: Any) -> Future:
-        """Begin a Ray task."""
+        """Start a Ray task."""
         ref = self._remote.remote(message, payload)
         handle = ref.future()
         handle.ref = ref
         return handle
 
     def put(self, payload: bytes) -> Any:
-        """Put an array into the object store: workers map it, bytes would be copied each time."""
+        """Put an array into the object store: workers map it, but would copy bytes each time."""
         return self._ray.put(np.frombuffer(payload, dtype=np.uint8))
 
     def why_lost(self) -> str | None:
-        """Why this is not the Ray that the search began on."""
+        """Return the reason why this is not the Ray on which the search began."""
         if not self._ray.is_initialized():
             return "it was shut down"
         if self._ray.get_runtime_context().get_job_id() != self._job:
@@ -42,5 +42,5 @@ class RayEngine(Engine):
         return None
 
     def cancel(self, handle: Any) -> None:
-        """Stop the task; to cancel its future would leave it running."""
+        """Stop the task; cancelling its future would leave it running."""
         self._ray.cancel(handle.ref, force=True)

@@ -15,10 +15,10 @@ class SparkEngine(JoblibEngine):
     name = "Spark"
 
     def copy_backend(self, backend: ParallelBackendBase) -> Any:
-        """Copy the backend with a job group of its own.
+        """Copy the backend with its own job group.
 
-        A ``Parallel`` that ends cancels its group. Ours has one job, which has ended by then, and
-        Spark would warn that it has none to cancel.
+        A ``Parallel`` that ends cancels its group. The group has one job, which has ended by then,
+        and Spark would warn that there is nothing to cancel.
         """
         new = super().copy_backend(backend)
         new._job_group = f"sksearch-{uuid.uuid4()}"
@@ -27,7 +27,7 @@ class SparkEngine(JoblibEngine):
         return new
 
     def close(self) -> None:
-        """End the threads, and cancel the jobs that still run."""
+        """End the threads, and cancel running jobs."""
         super().close()
         for backend in list(self.busy):
             with suppress(Exception):  # Spark may be gone
@@ -38,4 +38,4 @@ class SparkEngine(JoblibEngine):
 
 
 def _do_nothing(*args: object, **kwargs: object) -> None:
-    """Stand for a method that has nothing to do."""
+    """Replace a method that has nothing to do."""

@@ -1,4 +1,4 @@
-"""What a worker of an engine is sent, and how it runs the task."""
+"""Messages to a worker of an engine, and the run of their tasks."""
 
 import signal
 import threading
@@ -24,9 +24,9 @@ from sksearch.executors.local._worker import run_limited, run_task
 
 IDLE_SECONDS = 300  # after which the child of an engine's worker is ended
 
-NO_FOLDER = Path(__file__) / "none"  # a folder that no machine has
+NO_FOLDER = Path(__file__) / "none"  # a folder that exists on no machine
 
-#: Function, context and nested backend of the searches that this process runs, by token.
+#: Function, context and nested backend of the searches run by this process, by token.
 shared_in_process: dict[str, tuple] = {}
 
 _this_thread = threading.local()  # holds the child of each thread of this worker
@@ -34,23 +34,23 @@ _this_thread = threading.local()  # holds the child of each thread of this worke
 
 @dataclass(frozen=True)
 class TaskMessage:
-    """A task, and what a worker needs to run it.
+    """A task, and the data that a worker needs to run it.
 
     Parameters
     ----------
     ref : Ref
-        To fetch what all tasks share.
+        Reference to the data shared by all tasks.
     task : object
         Argument of the function.
     folder : str
-        Where to leave what is too large to return.
+        Folder for outputs too large to return.
     limits : Limits
         Limits of the task.
     isolate : bool
-        Whether to run it in a child of the worker.
+        If True, run it in a child process of the worker.
     marker : str or None
-        Name of a file that exists while the task runs, for engines that try a task again when
-        its worker died. The second worker then does not die, too.
+        Name of a file that exists while the task runs, for engines that retry a task whose worker
+        died. It protects the second worker from the same death.
     """
 
     ref: _shared_data.Ref
@@ -69,9 +69,9 @@ def run_message(message: bytes, payload: Any = None, alone: bool = True) -> byte
     message : bytes
         A pickled `TaskMessage`.
     payload : bytes-like or None, default=None
-        What the message's `ref` names, for a worker that does not see its file.
+        Data of the message's `ref`, for a worker that does not see its file.
     alone : bool, default=True
-        Whether no other task runs in this process at the same time.
+        True if no other task runs in this process at the same time.
 
     Returns
     -------
@@ -86,14 +86,14 @@ def run_message(message: bytes, payload: Any = None, alone: bool = True) -> byte
     try:
         with _ignore_sigint():
             return dumps((False, _run_once(read, payload, alone)))
-    except (KeyboardInterrupt, SystemExit):  # of this process
+    except (KeyboardInterrupt, SystemExit):  # raised in this process
         raise
     except BaseException as error:
         return dumps((True, picklable_error(error)))
 
 
 def _run_once(message: TaskMessage, payload: Payload, alone: bool) -> Any:
-    """Run a task, unless its marker says that another worker died of it."""
+    """Run a task, unless its marker shows that it killed another worker."""
     visible = _shared_data.is_visible(message.ref)
     folder = Path(message.folder) if visible else NO_FOLDER
     if message.marker is None or not visible:
@@ -113,10 +113,10 @@ def _run_once(message: TaskMessage, payload: Payload, alone: bool) -> Any:
 
 
 def _run(message: TaskMessage, folder: Path, payload: Payload, alone: bool) -> Any:
-    """Run a task in a child of this worker, in a thread of the search, or in this process."""
+    """Run a task in a child process, in a thread of the search, or in this process."""
     shared = shared_in_process.get(message.ref.token)
-    # Where tasks share a process, a child gives each of them what belongs to the process: the
-    # global generators, and BLAS to be limited.
+    # If tasks share a process, a child process gives each its own process-wide state: the global
+    # generators, and the thread limit of BLAS.
     if message.isolate or (shared is None and not alone):
         if not hasattr(_this_thread, "child"):
             _this_thread.child = _ChildProcess()
@@ -131,7 +131,7 @@ def _run(message: TaskMessage, folder: Path, payload: Payload, alone: bool) -> A
 
 
 class _ChildProcess:
-    """A process for the tasks of one thread of a worker, which ends when it is idle."""
+    """A process for the tasks of one worker thread, which ends when idle."""
 
     def __init__(self) -> None:
         self._process = WorkerProcess()
@@ -160,7 +160,7 @@ class _ChildProcess:
 
 
 def _one_blas_thread_in_any_thread() -> AbstractContextManager:
-    """A context in which BLAS uses one thread; `run_task` limits it in the main thread only."""
+    """Limit BLAS to one thread in any thread; `run_task` does so only in the main thread."""
     if threading.current_thread() is threading.main_thread():
         return nullcontext()  # `run_task` does it
     return controller().limit(limits=1, user_api="blas")
@@ -168,13 +168,13 @@ def _one_blas_thread_in_any_thread() -> AbstractContextManager:
 
 @contextmanager
 def _ignore_sigint() -> Iterator[None]:
-    """A context that ignores Ctrl-C, which is for the search: it decides what becomes of tasks."""
+    """Ignore Ctrl-C within a context: the search decides about its tasks."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        # An engine may end its workers by SIGTERM, which is no failure of the candidate.
+        # An engine may end its workers by SIGTERM, which is not a failure of the candidate.
         with Interrupts():
             yield
     finally:
