@@ -1,4 +1,4 @@
-"""Estimators of sktime and skforecast as estimators of scikit-learn, so that they can be searched.
+"""Estimators of sktime and skforecast as scikit-learn estimators, so that they can be searched.
 
 Neither package is imported here. A forecaster becomes a regressor whose rows are points of time:
 `fit` has a series and, as X, what is known of the same points, or a table without columns;
@@ -20,7 +20,7 @@ __all__ = ["from_skforecast", "from_sktime"]
 def from_sktime(
     estimator: Any,
 ) -> "SeriesClassifier | SeriesRegressor | SktimeForecaster":
-    """Return a classifier, regressor or forecaster of sktime as an estimator of scikit-learn.
+    """Return a classifier, regressor or forecaster of sktime as a scikit-learn estimator.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def from_sktime(
     Returns
     -------
     wrapped : SeriesClassifier, SeriesRegressor or SktimeForecaster
-        An estimator of scikit-learn.
+        An scikit-learn estimator.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def from_sktime(
 
 
 def from_skforecast(forecaster: Any) -> "SkforecastRegressor":
-    """Return a forecaster of skforecast as an estimator of scikit-learn.
+    """Return a forecaster of skforecast as a scikit-learn estimator.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def from_skforecast(forecaster: Any) -> "SkforecastRegressor":
     Returns
     -------
     wrapped : SkforecastRegressor
-        An estimator of scikit-learn.
+        An scikit-learn estimator.
 
     Raises
     ------
@@ -183,7 +183,7 @@ class _Forecaster(RegressorMixin, BaseEstimator, ABC):
         """
         if num_samples(X) != num_samples(y):
             raise ValueError(f"X has {num_samples(X)} points, and y {num_samples(y)}.")
-        index: Any = getattr(y, "index", None)  # a list has one, too
+        index: Any = getattr(y, "index", None)  # a list has one as well
         self.last_ = None if index is None or callable(index) else index[-1]
         self.forecaster_ = self._fitted(y, _columns(X))
         return self
@@ -268,7 +268,7 @@ class SkforecastRegressor(_Forecaster):
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Set them; the forecaster is changed, as nested estimators of scikit-learn are."""
+        """Set them; the forecaster is changed, as nested scikit-learn estimators are."""
         if "forecaster" in params:
             self.forecaster = params.pop("forecaster")
         if "lags" in params:

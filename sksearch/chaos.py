@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     status : int
-        0 if all promises were kept, else 1.
+        0 if all promises were kept, otherwise 1.
 
     Raises
     ------
@@ -96,13 +96,13 @@ class KillReport:
     Parameters
     ----------
     kills : int, default=0
-        Count of kills.
+        Number of kills.
     evaluations : int, default=0
-        Count of evaluations, each counted once.
+        Number of evaluations, each counted once.
     in_flight : int, default=0
-        Count of evaluations that ran at a kill, and were begun again.
+        Number of evaluations that ran at a kill, and were begun again.
     again : int, default=0
-        Count of evaluations that had ended, and were run again.
+        Number of evaluations that had ended, and were run again.
     steps_again : int, default=0
         Units of the resource that models had been trained for, and were again.
     equal : bool, default=True
@@ -125,7 +125,7 @@ class KillReport:
 
     @property
     def is_good(self) -> bool:
-        """Whether all promises were kept."""
+        """True if all promises were kept."""
         return self.equal and not self.again + self.steps_again
 
     def __str__(self):
@@ -199,14 +199,14 @@ def _outcome(search, X=None):
 
 
 def torment(script: str, n_kills: int, rng: random.Random, folder: Path) -> KillReport:
-    """Kill a script so many times, and say what came of it.
+    """Kill a script that many times, and say what came of it.
 
     Parameters
     ----------
     script : str
         Path of the script.
     n_kills : int
-        Count of kills.
+        Number of kills.
     rng : random.Random
         Draws the moments.
     folder : Path
@@ -215,7 +215,7 @@ def torment(script: str, n_kills: int, rng: random.Random, folder: Path) -> Kill
     Returns
     -------
     report : KillReport
-        Of all its searches.
+        Report of all its searches.
 
     Raises
     ------
@@ -251,7 +251,7 @@ def torment(script: str, n_kills: int, rng: random.Random, folder: Path) -> Kill
 
 def _one_run(script, n_kills, seconds, folder, rng, report):
     """Kill a script until it has ended, or often enough."""
-    kills: list[tuple[int, set[str]]] = []  # count of lines, and what had ended by then
+    kills: list[tuple[int, set[str]]] = []  # number of lines, and what had ended by then
     window = 0.15 * seconds
     while True:
         n_begun = _n_begun(folder)
@@ -308,7 +308,7 @@ def _lines(folder):
 
 
 def _n_begun(folder):
-    """Count of what has begun so far."""
+    """Number of what has begun so far."""
     return sum(what == "begin" for _, what in _lines(folder))
 
 

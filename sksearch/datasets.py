@@ -39,22 +39,22 @@ _TEXT = {"adult", "diamonds"}  # tables with columns of text, and those of adult
 def load(name: str, n_samples: int | None = None, random_state: int = 0) -> Bunch:
     """Read a data set from the data folder, or scikit-learn's nearest one. Never downloads.
 
-    The environment variable ``SKSEARCH_DATA`` names the folder, else it is ``shared/data`` beside
-    the repository. Where the folder lacks the file, a set that comes with scikit-learn takes its
-    place, so that examples run anywhere; ``source`` tells which one was read.
+    The environment variable ``SKSEARCH_DATA`` names the folder, otherwise it is ``shared/data``
+    next to the repository. If the folder lacks the file, a set that comes with scikit-learn takes
+    its place, so that examples run anywhere; ``source`` tells which one was read.
 
     Parameters
     ----------
     name : str
-        "mnist", "fashion_mnist" or "cifar10" (training images as rows, 0 to 1; else digits),
-        "digits" (0 to 1), "adult" (DataFrame with text and missing values, needs pandas; else
-        breast cancer), "magic", "churn", "phoneme", "spambase" (two classes; else breast cancer),
-        "letter", "satimage", "nursery" (26, 6 and 4 classes; else digits), "california_housing",
-        "house_16h", "pol" (regression; else diabetes), or "diamonds" (regression on a DataFrame
-        with text, needs pandas; else diabetes). Rows of "cifar10" are images of 32 x 32 pixels in
-        3 colours, colours last; there are 10,000 in the folder.
+        "mnist", "fashion_mnist" or "cifar10" (training images as rows, 0 to 1; otherwise digits),
+        "digits" (0 to 1), "adult" (DataFrame with text and missing values, needs pandas; otherwise
+        breast cancer), "magic", "churn", "phoneme", "spambase" (two classes; otherwise breast
+        cancer), "letter", "satimage", "nursery" (26, 6 and 4 classes; otherwise digits),
+        "california_housing", "house_16h", "pol" (regression; otherwise diabetes), or "diamonds"
+        (regression on a DataFrame with text, needs pandas; otherwise diabetes). Rows of "cifar10"
+        are images of 32 x 32 pixels in 3 colours, colours last; there are 10,000 in the folder.
     n_samples : int or None, default=None
-        Count of rows, at most all. Classes keep their proportions, and each class has a row if
+        Number of rows, at most all. Classes keep their proportions, and each class has a row if
         there are as many rows as classes. None: all rows.
     random_state : int, default=0
         Seed of the choice of rows. With the same seed, a smaller sample is part of a larger one.
@@ -69,7 +69,7 @@ def load(name: str, n_samples: int | None = None, random_state: int = 0) -> Bunc
     Raises
     ------
     ValueError
-        If `name` is none of the above, or `n_samples` is not a positive int.
+        If `name` is not one of the above, or `n_samples` is not a positive int.
 
     See Also
     --------

@@ -3,7 +3,7 @@
     python -m sksearch.watch DIR [--every SECONDS] [--output FILE]
 
 The page is one file of HTML, by default ``watch.html`` in the directory: open it in a browser. No
-server is needed. With ``--every`` it is written again after so many seconds, and an open browser
+server is needed. With ``--every`` it is written again after that many seconds, and an open browser
 loads it again, until the search has ended. The search is not disturbed: its journal is read, no
 lock is taken, and nothing is unpickled. So this may run on any machine that sees the directory.
 """
@@ -148,7 +148,7 @@ def page(path: str | os.PathLike, every: float | None = None) -> str:
     FileNotFoundError
         If no search has used this directory.
     JournalError
-        If the file is no journal of a search, or of a newer version.
+        If the file is not a journal of a search, or of a newer version.
 
     Examples
     --------
@@ -297,7 +297,7 @@ def _rungs(saved):
 
 
 def _running(saved):
-    """Candidates that were asked for and have no result."""
+    """Candidates asked for that still lack a result."""
     if saved.finished:
         return
     running = [trial for trial in saved.history_.trials if trial.running is not None]

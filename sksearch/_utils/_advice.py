@@ -92,14 +92,14 @@ def advice(look: Callable[..., Iterable[str]]) -> Callable[..., None]:
 
 
 def is_missing(label: object) -> bool:
-    """Whether a value is None, NaN, or what pandas has in their place."""
+    """True if a value is None, NaN, or what pandas has in their place."""
     if label is None or type(label).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(label, float | np.floating) and bool(np.isnan(label))
 
 
 def is_id(name: object, column: Any) -> bool:
-    """Whether each row has another text without spaces, or integer in a column named so."""
+    """True if each row has another text without spaces, or integer in a column named so."""
     values = np.asarray(column)
     if values.dtype.kind in "iu":
         return len(np.unique(values)) == len(values) and bool(ID.search(str(name)))

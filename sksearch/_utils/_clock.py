@@ -32,12 +32,12 @@ def wall_time() -> float:
 
 
 def was_read(seconds: float, precision: float = 0.0) -> bool:
-    """Whether this may be a reading of the computer's clock since this process began."""
+    """True if this may be a reading of the computer's clock since this process began."""
     return BEGAN - precision <= seconds <= time.time() + 1
 
 
 def was_counted(seconds: float) -> bool:
-    """Whether this may be a reading of the clock that counts from any point."""
+    """True if this may be a reading of the clock that counts from any point."""
     return COUNTED_FROM <= seconds <= time.perf_counter()
 
 
@@ -59,8 +59,8 @@ def spend(seconds: float) -> None:
     Parameters
     ----------
     seconds : float
-        How long the training would have taken, in seconds. Where no
-        `sksearch.executors.VirtualClock` is open nothing happens.
+        How long the training would have taken, in seconds. If no `sksearch.executors.VirtualClock`
+        is open nothing happens.
 
     Raises
     ------

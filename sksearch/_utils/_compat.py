@@ -1,4 +1,4 @@
-"""The only file that touches private names of scikit-learn and joblib.
+"""The only file that touches private scikit-learn names and joblib.
 
 scikit-learn 1.7 to 1.9 are supported; callbacks exist from 1.9 on and are no-ops before.
 """
@@ -123,7 +123,7 @@ class Interval(_Interval):
     """
 
     def is_satisfied_by(self, val: Any) -> bool:
-        """Whether a value may be passed."""
+        """True if a value may be passed."""
         if isinstance(val, bool | np.bool_):
             return False
         try:
@@ -180,7 +180,7 @@ def configured(function: Callable) -> Callable:
 
 
 def pre_dispatch_count(pre_dispatch: Any, n_jobs: int, least: int = 1) -> float:
-    """Return the largest count of running tasks; `pre_dispatch` is an int, "2*n_jobs" or "all"."""
+    """Return the maximum number of running tasks; `pre_dispatch`: int, "2*n_jobs" or "all"."""
     if pre_dispatch == "all":
         return float("inf")
     if isinstance(pre_dispatch, str):
@@ -189,14 +189,14 @@ def pre_dispatch_count(pre_dispatch: Any, n_jobs: int, least: int = 1) -> float:
 
 
 def is_hist_gradient_boosting(estimator: Any) -> bool:
-    """Whether an estimator is one of ``sklearn.ensemble.HistGradientBoosting...``."""
+    """True if an estimator is one of ``sklearn.ensemble.HistGradientBoosting...``."""
     # Importing the module takes a while, and whoever has such an estimator has imported it.
     module = sys.modules.get("sklearn.ensemble._hist_gradient_boosting.gradient_boosting")
     return module is not None and isinstance(estimator, module.BaseHistGradientBoosting)
 
 
 def is_scorer(scoring: Any) -> bool:
-    """Whether an object is what ``make_scorer`` returns, and scores as that does."""
+    """True if an object is what ``make_scorer`` returns, and scores as that does."""
     return isinstance(scoring, _BaseScorer) and not overridden(scoring, ("__call__", "_score"))
 
 
@@ -218,7 +218,7 @@ def listening(
     Returns
     -------
     scorer : callable
-        The given one where it is not known what metric it has, as of a function of the user's.
+        The given one if unknown what metric it has, as of a function of the user's.
     """
     if isinstance(scorer, MultimetricScorer):
         scorers = dict(scorer._scorers)
@@ -289,7 +289,7 @@ def task_of_metric(name: str) -> str:
 
 
 def metric_of_scorer(scorer: Any) -> tuple[Any, int]:
-    """Return the function that a scorer calls, None if that is not known, and its sign."""
+    """Return the function that a scorer calls, None if unknown, and its sign."""
     if isinstance(scorer, _PassthroughScorer):
         return _OWN_METRICS.get(_name_of_score(scorer._estimator)), 1
     if not is_scorer(scorer):
@@ -417,7 +417,8 @@ def consumed_params(pipeline: Any, fit_params: dict[str, Any]) -> tuple[dict, di
     -------
     head_params, last_params : dict
         Parameters for ``fit_transform`` of the pipeline without its last step, and for ``fit`` of
-        the last step: by metadata requests where routing is on, else by the ``step__`` prefix.
+        the last step: by metadata requests where routing is on, otherwise by the ``step__``
+        prefix.
 
     Raises
     ------
@@ -458,7 +459,7 @@ def set_rate_of_mlp(mlp: Any) -> None:
 
 
 def has_mlp_ended(mlp: Any) -> bool:
-    """Whether its loss has not fallen for so long that ``fit`` would have ended."""
+    """True if its loss has not fallen for so long that ``fit`` would have ended."""
     return getattr(mlp, "_no_improvement_count", 0) > mlp.n_iter_no_change
 
 

@@ -46,7 +46,7 @@ def read_own(path: Path) -> bytes:
 
 
 def is_own(path: Path) -> bool:
-    """Whether a path is a regular file of this user."""
+    """True if a path is a regular file of this user."""
     try:
         return not _what_is_wrong(system().stat(path, follow=False))
     except (OSError, ValueError):
@@ -62,7 +62,7 @@ def look_at(path: Path, follow: bool = True) -> os.stat_result | None:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether a path is a directory, or leads to one."""
+    """True if a path is a directory, or leads to one."""
     found = look_at(path)
     return found is not None and stat.S_ISDIR(found.st_mode)
 

@@ -96,7 +96,7 @@ class FileSystem:
         return os.getpid(), socket.gethostname()
 
     def process_lives(self, pid: int) -> bool:
-        """Whether a process of this computer is there, and is not about to end."""
+        """True if a process of this computer is there, and is not about to end."""
         if fcntl is None:  # Windows: locks end with their process, and signal 0 is Ctrl-C
             return True
         try:
@@ -117,7 +117,7 @@ class FileSystem:
 
 
 def _is_ending(pid: int) -> bool:
-    """Whether a process is only there until its memory is freed and its parent has asked for it.
+    """True if a process is only there until its memory is freed and its parent has asked for it.
 
     With gigabytes that takes a second after a kill, in which its locks are held. Only Linux says.
     """

@@ -23,7 +23,7 @@ def fronts(Y: np.ndarray, n_enough: int | None = None) -> np.ndarray:
     Y : ndarray of shape (n, m)
         Values, greater is better.
     n_enough : int or None, default=None
-        Where the first fronts have so many points, all others count as one front. None: all are
+        Where the first fronts have that many points, all others count as one front. None: all are
         told apart.
 
     Returns
@@ -86,9 +86,9 @@ def best_first(Y: np.ndarray, violation: np.ndarray, n_enough: int | None = None
     Y : ndarray of shape (n, m)
         Values, greater is better.
     violation : ndarray of shape (n,)
-        By how much bounds are broken, 0 where none is.
+        By how much bounds are broken, 0 if none is.
     n_enough : int or None, default=None
-        Count of points whose order matters, so that the others need not be sorted. None: all.
+        Number of points whose order matters, so that the others need not be sorted. None: all.
 
     Returns
     -------

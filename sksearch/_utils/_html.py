@@ -21,7 +21,7 @@ def element(name: str, *content: object, **attributes: object) -> Markup:
 
 
 def void(name: str, **attributes: object) -> Markup:
-    """Return an element that has no content."""
+    """Return an element with no content."""
     return Markup(_opened(name, attributes))
 
 

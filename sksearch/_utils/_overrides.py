@@ -71,7 +71,7 @@ def overridden(
 
 @lru_cache(maxsize=512)
 def _names(kind, methods, libraries):
-    """Methods of a class, sorted: those that are named, and known ones that patterns are for."""
+    """Methods of a class, sorted: those named, and known ones that patterns are for."""
     known = [cls for cls in kind.__mro__ if _package(cls.__module__) in libraries]
     patterns = [each for each in methods if "*" in each]
     names = {
@@ -83,9 +83,9 @@ def _names(kind, methods, libraries):
 
 
 def _is_foreign(kind, own, name, libraries):
-    """Whether an object has a method that is not of a known library, wherever among its classes.
+    """True if an object has a method that is not of a known library, wherever among its classes.
 
-    One that stands behind a known method counts, too, since that may call it by ``super()``; so
+    One that stands behind a known method counts as well, since that may call it by ``super()``; so
     does a function that was put into a class of a library.
     """
     if name in own:  # set on the object itself, in the place of its class's

@@ -1,6 +1,6 @@
 """What travels between processes, and what comes back: never a copy of a class that lives here.
 
-cloudpickle sends a class or a function of ``__main__``, of a notebook, with its code. Where the
+cloudpickle sends a class or a function of ``__main__``, of a notebook, with its code. If the
 process that has it loads that again, cloudpickle sets all methods of the class again, with globals
 of their own, so that what the user changes afterwards is not seen. So each carries an address: the
 process that it is at home in, and its name or number there. At home it is what the address leads
@@ -180,7 +180,7 @@ def here() -> str:
 
 @contextmanager
 def classes_of(home: str) -> Iterator[None]:
-    """A context in which names that were written in a process that is gone are those of a home.
+    """A context in which names written in a process that is gone are those of a home.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def _code_of(file: str, make: Callable, args: tuple) -> types.CodeType:
 
 
 def _made(address: Address, make: Callable, args: tuple) -> Any:
-    """The class, function or module of an address, or one that is made."""
+    """The class, function or module of an address, or one made."""
     if (obj := _at(address)) is None:
         obj = make(*args)
         _addresses[obj], _guests[address] = address, obj
@@ -241,7 +241,7 @@ def _named(module, name):
 
 
 def _has_own_data(function):
-    """Whether a function has more than its code and the globals of its module."""
+    """True if a function has more than its code and the globals of its module."""
     return bool(
         function.__closure__
         or function.__defaults__

@@ -68,7 +68,7 @@ def _plain(value):
 
 
 def _is_ours(error):
-    """Whether code of this package has raised an error, and not the user's."""
+    """True if code of this package has raised an error, and not the user's."""
     frame = error.__traceback__
     while frame.tb_next is not None:
         frame = frame.tb_next
@@ -80,7 +80,7 @@ def short_repr(value: Any, limit: int) -> str:
     """Return a repr on one line of at most `limit` characters, without addresses in memory."""
     try:
         text = printable(" ".join(ADDRESS.sub("", repr(value)).split()))
-    except Exception:  # an object whose repr fails has a text, too
+    except Exception:  # an object whose repr fails has a text as well
         text = ""
     text = text or type(value).__name__
     return text if len(text) <= limit else f"{text[: limit - 4]} ..."

@@ -1,4 +1,4 @@
-"""The time of a search: how long is left, how long a training may take, what is kept for the end.
+"""The time of a search: how long is left, how long a fit may take, what is kept for the end.
 
 Whoever has to know asks the `TimeLimit` of the search; nobody else has its seconds.
 """
@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 
 from sksearch._utils._clock import now
 
-PART_OF_CURVE = 0.2  # of the time, for one candidate whose count of iterations training finds
+PART_OF_CURVE = 0.2  # of the time, for one candidate whose number of iterations training finds
 PART_OF_RISING = 0.6  # of the time, for one that leads while its score still rises
 PART_TO_CHOOSE = 0.25  # of the time, where the last training alone would take nearly all
 PART_OF_LAST = 0.5  # of the time, which the last training of any candidate may take
 PART_OF_MEMBERS = 0.2  # of the time without the last training, at most, for those of others
-N_MEMBERS = 6  # others for whose last trainings there is time; an average seldom has more
+N_MEMBERS = 6  # others for whose last fits there is time; an average rarely has more
 PART_OF_MEASURE = 0.05  # of the time, which one training to measure the cost may take
 SLACK = 1.5  # as many times what that of the untuned estimator takes is no less allowed
 
@@ -36,9 +36,9 @@ class TimeLimit:
     Attributes
     ----------
     for_last : float
-        Seconds that are kept for the last training.
+        Seconds kept for the last training.
     for_members : float
-        Seconds that are kept for others after it, whose models are averaged with it.
+        Seconds kept for others after it, whose models are averaged with it.
     was_up : float
         The timeout that was up when the search had ended before; 0 if it had not.
     stands_still : bool
@@ -75,7 +75,7 @@ class TimeLimit:
         self._began = now() - seconds
 
     def left(self) -> float | None:
-        """Return the seconds for what may begin, without those for the last trainings."""
+        """Return the seconds for what may begin, without those for the last fits."""
         if self.timeout is None or self.stands_still:
             return None
         if self.timeout <= self.was_up:
@@ -83,22 +83,22 @@ class TimeLimit:
         return self.timeout - self.elapsed() - self.for_last - self.for_members
 
     def left_to_stop(self) -> float | None:
-        """Return the seconds until what runs is stopped, None where it is waited for."""
+        """Return the seconds until what runs is stopped, None if it is waited for."""
         left = self.left()
         return None if left is None or self.overtime is None else left + self.overtime
 
     def left_at(self, elapsed: float) -> float:
-        """Return the seconds that are left when so many have gone."""
+        """Return the seconds left when that many have gone."""
         return math.inf if self.timeout is None else max(0.0, self.timeout - elapsed)
 
     def of_curve(self, n_folds: int) -> float | None:
-        """Return the seconds for a training on a fold that finds its count of iterations."""
+        """Return the seconds for a fit on a fold that finds its number of iterations."""
         return None if self.timeout is None else self.timeout * PART_OF_CURVE / n_folds
 
     def limit_while_improving(self, n_folds: int, n_now: int) -> float | None:
-        """Return the seconds for such a training that leads, and whose score still rises.
+        """Return the seconds for such a fit that leads, and whose score still rises.
 
-        `n_now` are the folds that are trained on before anything else is decided.
+        `n_now` are the folds trained on before anything else is decided.
         """
         if self.timeout is None:
             return None
@@ -106,13 +106,13 @@ class TimeLimit:
         return min(self.timeout * PART_OF_RISING / n_folds, left / n_now)
 
     def of_each(self, n_fits: int, last: float) -> float:
-        """Return the seconds for each of so many trainings before a last one of `last` seconds."""
+        """Return the seconds for each of that many fits before a last one of `last` seconds."""
         if self.timeout is None:
             return math.inf
         return max(self.timeout - last, PART_TO_CHOOSE * self.timeout) / n_fits
 
     def of_last(self, untuned: float) -> float | None:
-        """Return the seconds for the last training, where that untuned takes so many."""
+        """Return the seconds for the last training, where that untuned takes that many."""
         if self.timeout is None:
             return None
         return max(PART_OF_LAST * self.timeout, SLACK * untuned)
@@ -120,7 +120,7 @@ class TimeLimit:
     def of_members(self, seconds: Sequence[float]) -> float:
         """Return the seconds for others whose models are averaged with the best candidate's.
 
-        A function of what a record has, so that a search that goes on has the same members.
+        A function of what a record has, so that a search that continues has the same members.
 
         Parameters
         ----------
@@ -133,7 +133,7 @@ class TimeLimit:
         return min(most, sum(seconds[1 : 1 + N_MEMBERS]))
 
     def is_long(self, seconds: float) -> bool:
-        """Whether a training to measure the cost takes too many of them."""
+        """True if a fit to measure the cost takes too many of them."""
         return self.timeout is not None and seconds > PART_OF_MEASURE * self.timeout
 
     def keep_for_last(self, seconds: float, leaves_some: bool) -> None:
@@ -144,16 +144,16 @@ class TimeLimit:
 
 
 def on_more_rows(seconds: float, n_rows: float, n_samples: float, growth: float = 1.0) -> float:
-    """Foretell the seconds of a training.
+    """Predict the seconds of a fit.
 
     Parameters
     ----------
     seconds : float
         What it takes on `n_rows`.
     n_rows, n_samples : float
-        Counts of rows.
+        Numbers of rows.
     growth : float, default=1.0
-        Exponent of the seconds over the count of rows.
+        Exponent of the seconds over the number of rows.
 
     Returns
     -------

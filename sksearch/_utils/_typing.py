@@ -1,4 +1,4 @@
-"""Types of what users pass that is no object of this package, each written once.
+"""Types of what users pass that is not an object of this package, each written once.
 
 =========  ====================================================================================
 Estimator  what has scikit-learn's params
@@ -43,7 +43,7 @@ class Shaped(Protocol):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Counts of rows and columns."""
+        """Numbers of rows and columns."""
 
 
 class Splitter(Protocol):

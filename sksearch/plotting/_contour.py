@@ -14,7 +14,7 @@ class ContourDisplay(PlaneDisplay):
     """Predicted score over two parameters, averaged over the others, and where candidates were.
 
     The darker, the better. A dot is a candidate, the star the winner; the star is hollow where the
-    winner is none of the candidates whose scores were learnt from, as these are all of one
+    winner is not one of the candidates whose scores were learned from, as these are all of one
     resource.
 
     Parameters

@@ -1,4 +1,4 @@
-"""What a display is: something that is kept to be drawn, on axes that are given or made."""
+"""What a display is: something that is kept to be drawn, on axes given or made."""
 
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Self

@@ -31,7 +31,7 @@ class DistributionDisplay(Display):
     Parameters
     ----------
     scores : dict of str to ndarray of shape (n_candidates,)
-        Scores by the name of the search, NaN where training failed.
+        Scores by the name of the search, NaN if training failed.
     score_name : str, default="Score"
         Name of the score, for the axis.
 
@@ -74,8 +74,8 @@ class DistributionDisplay(Display):
         Parameters
         ----------
         search : object
-            A fitted search of this library or of scikit-learn, or what else
-            `sksearch.stats.importance` takes.
+            A fitted search of this library or of scikit-learn, or any other input that
+            `sksearch.stats.importance` accepts.
         ax : matplotlib Axes or None, default=None
             Where to draw; None: a new figure.
 

@@ -96,8 +96,8 @@ class HistoryDisplay(Display):
         Parameters
         ----------
         search : estimator
-            A fitted search of this library or of scikit-learn, or what else
-            `sksearch.stats.importance` takes.
+            A fitted search of this library or of scikit-learn, or any other input that
+            `sksearch.stats.importance` accepts.
         ax : matplotlib Axes or None, default=None
             Where to draw; None: a new figure.
 
@@ -285,7 +285,7 @@ class HistoryDisplay(Display):
 
 
 def _curves(history: History) -> Curves:
-    """Return resources and scores of each trial that has a score, by its id."""
+    """Return resources and scores of each trial with a score, by its id."""
     curves = {}
     for trial in history.trials:
         on = sorted(r for r, result in trial.results.items() if np.isfinite(result.score))
@@ -295,5 +295,5 @@ def _curves(history: History) -> Curves:
 
 
 def _has_failed(trial: Trial) -> bool:
-    """Tell whether the last result of a trial is no score."""
+    """Return whether the last result of a trial is not a score."""
     return trial.resource > 0 and np.isnan(trial.results[trial.resource].score)

@@ -20,9 +20,9 @@ class HypervolumeDisplay(Display):
     Parameters
     ----------
     n_evaluations : ndarray of shape (n,)
-        Count of results.
+        Number of results.
     volume : ndarray of shape (n,)
-        After so many of them, in the product of the objectives' units.
+        After that many of them, in the product of the objectives' units.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class HypervolumeDisplay(Display):
         Raises
         ------
         ValueError
-            If the search has one objective, or the reference another count of values.
+            If the search has one objective, or the reference another number of values.
         """
         n_evaluations, volume = hypervolume_curve(search, reference)
         return cls(n_evaluations=n_evaluations, volume=volume).plot(ax)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 N_SHOWN = 8  # parameters, if none are named: the most important ones
-N_GOOD = 20  # candidates that are drawn dark, at most
+N_GOOD = 20  # candidates drawn dark, at most
 GOOD = 0.1  # and their share
 
 
@@ -88,8 +88,8 @@ class ParallelDisplay(Display):
         Parameters
         ----------
         search : object
-            A fitted search of this library or of scikit-learn, or what else
-            `sksearch.stats.importance` takes.
+            A fitted search of this library or of scikit-learn, or any other input that
+            `sksearch.stats.importance` accepts.
         params : sequence of str or None, default=None
             Names of parameters. None: the eight most important ones.
         ax : matplotlib Axes or None, default=None
@@ -176,7 +176,7 @@ class ParallelDisplay(Display):
         return points[:n], points[n:] if found.at is None else points[[found.at]]
 
     def _spread(self, name: str, params: list[Params]) -> np.ndarray:
-        """Places of candidates; those of one choice lie beside each other."""
+        """Places of candidates; those of one choice lie side by side."""
         axis = self.candidates.axes[name]
         places = axis.encode(params)
         if not axis.choices:

@@ -89,7 +89,7 @@ class ParetoDisplay(Display):
         Raises
         ------
         ValueError
-            If the search has one objective, or not those that are named.
+            If the search has one objective, or not those named.
         """
         found = read(search)
         front, chosen = getattr(found.source, "pareto_", None), None
@@ -119,7 +119,7 @@ class ParetoDisplay(Display):
         Raises
         ------
         ValueError
-            If the front has not the objectives that are named.
+            If the front has not the objectives named.
         """
         names = self.objectives or self.front.names[:2]
         if len(names) != 2 or not set(names) <= set(self.front.names):

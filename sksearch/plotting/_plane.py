@@ -40,8 +40,8 @@ class PlaneDisplay(Display):
         Parameters
         ----------
         search : object
-            A fitted search of this library or of scikit-learn, or what else
-            `sksearch.stats.importance` takes.
+            A fitted search of this library or of scikit-learn, or any other input that
+            `sksearch.stats.importance` accepts.
         params : tuple (str, str) or None, default=None
             Names of the two parameters. None: the two most important ones.
         ax : matplotlib Axes or None, default=None
@@ -75,7 +75,7 @@ class PlaneDisplay(Display):
         return self.candidates.axes[self.x], self.candidates.axes[self.y]
 
     def _places(self, params: list[Params]) -> tuple[np.ndarray, np.ndarray]:
-        """Where candidates lie, those of one choice apart; NaN where they lack a parameter."""
+        """Where candidates lie, those of one choice apart; NaN if they lack a parameter."""
         x, y = (_spread(axis.encode(params), bool(axis.choices)) for axis in self._axes)
         return x, y
 

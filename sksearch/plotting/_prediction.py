@@ -43,7 +43,7 @@ class PredictionDisplay(Display):
     Attributes
     ----------
     n_predicted_ : int
-        Count of candidates that have a prediction and a score at its resource.
+        Number of candidates with a prediction and a score at its resource.
     coverage_ : float
         Share of their scores inside of the intervals of 95 %.
     calibration_ : ndarray of shape (99,)

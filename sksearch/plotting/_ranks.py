@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 class RankDisplay(PlaneDisplay):
     """Ranks of candidates over two parameters: where good ones are, whatever the scores.
 
-    A dot is a candidate, the darker the better; a cross one whose training failed. The star is
-    the winner; it is hollow where the winner is none of the candidates, as these are all of one
+    A dot is a candidate, the darker the better; a cross one whose training failed. The star is the
+    winner; it is hollow where the winner is not one of the candidates, as these are all of one
     resource. A few very bad scores hide nothing, since ranks are evenly spaced. Candidates with
     equal scores share their mean rank.
 

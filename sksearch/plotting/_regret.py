@@ -31,8 +31,8 @@ class RegretDisplay(Display):
     grid : ndarray of shape (n_grid,)
         Amounts spent, increasing.
     results : dict of str to ndarray of shape (n_runs, n_grid)
-        Regrets of the runs of each search, NaN where a run had no result yet. A single search
-        may have the name "".
+        Regrets of the runs of each search, NaN if a run had no result yet. A single search may
+        have the name "".
     band : {"bootstrap", "quartiles"}, default="bootstrap"
         "bootstrap": the mean and its 95 % bootstrap interval; "quartiles": the median and the
         quartiles of the runs.
@@ -92,7 +92,7 @@ class RegretDisplay(Display):
         Parameters
         ----------
         results : array-like of shape (n_runs, n_grid), or dict of str to such
-            Regrets; NaN where a run had no result yet.
+            Regrets; NaN if a run had no result yet.
         grid : array-like of shape (n_grid,)
             Amounts spent, increasing. The axis is logarithmic if they are spaced by factors.
         band : {"bootstrap", "quartiles"}, default="bootstrap"

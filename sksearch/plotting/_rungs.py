@@ -34,13 +34,13 @@ class RungDisplay(Display):
 
     The box has the median and the quartiles of all candidates of a rung, the dark dots are those
     that the next rung has as well, and the star is the winner. A correlation near 1 says that the
-    cheap score ordered the survivors as the dear one did; it is of the survivors alone, and so a
-    lower bound of what it is among all.
+    cheap score ordered the survivors as the expensive one did; it is of the survivors alone, and
+    so a lower bound of what it is among all.
 
     Parameters
     ----------
     rungs : dict of int to list of tuple (dict, float)
-        By resource the candidates and their scores, NaN where training failed.
+        By resource the candidates and their scores, NaN if training failed.
     unit : str, default="resource"
         Name of the units of resource.
     score_name : str, default="Score"
@@ -51,8 +51,8 @@ class RungDisplay(Display):
     Attributes
     ----------
     correlations_ : dict of tuple (int, int) to float
-        Rank correlation between each two neighbouring rungs, by their resources; NaN where fewer
-        than four candidates have both scores.
+        Rank correlation between each two neighbouring rungs, by their resources; NaN if fewer than
+        four candidates have both scores.
     ax_ : matplotlib Axes
         Axes of the scores.
     figure_ : matplotlib Figure
@@ -180,7 +180,7 @@ class RungDisplay(Display):
     def _draw_rung(
         self, x: int, scores: dict[str, float], after: dict[str, float], rng: np.random.Generator
     ) -> None:
-        """Draw the scores of one rung: grey those that were stopped, dark the others."""
+        """Draw the scores of one rung: grey those stopped, dark the others."""
         ax, size = self.ax_, 2 if len(scores) > MANY else 4
         stay = np.array([key in after for key in scores])
         values = np.array(list(scores.values()))

@@ -25,15 +25,15 @@ N_SLICES = 6
 class SearchDisplay:
     """Four pictures of a search: scores, importance, slices, and rungs or two parameters.
 
-    The last one shows the rungs where candidates had several resources, else the two most
-    important parameters together. Where there are fewer than ten scores, or no parameter has two
+    The last one shows the rungs where candidates had several resources, otherwise the two most
+    important parameters together. If there are fewer than ten scores, or no parameter has two
     values, the distribution of the scores stands for what cannot be told.
 
     Parameters
     ----------
     search : object
-        A fitted search of this library or of scikit-learn, or what else
-        `sksearch.stats.importance` takes.
+        A fitted search of this library or of scikit-learn, or any other input that
+        `sksearch.stats.importance` accepts.
 
     Attributes
     ----------
@@ -74,8 +74,8 @@ class SearchDisplay:
         Parameters
         ----------
         search : object
-            A fitted search of this library or of scikit-learn, or what else
-            `sksearch.stats.importance` takes.
+            A fitted search of this library or of scikit-learn, or any other input that
+            `sksearch.stats.importance` accepts.
 
         Returns
         -------

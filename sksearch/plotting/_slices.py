@@ -98,8 +98,8 @@ class SliceDisplay(Display):
         Parameters
         ----------
         search : object
-            A fitted search of this library or of scikit-learn, or what else
-            `sksearch.stats.importance` takes.
+            A fitted search of this library or of scikit-learn, or any other input that
+            `sksearch.stats.importance` accepts.
         params : sequence of str or None, default=None
             Names of parameters. None: the nine most important ones.
         ax : matplotlib Axes or None, default=None
@@ -160,7 +160,7 @@ class SliceDisplay(Display):
         return self
 
     def _draw_candidates(self, ax: "Axes", axis: Axis) -> None:
-        """Draw a dot for each candidate; those of one choice beside each other."""
+        """Draw a dot for each candidate; those of one choice side by side."""
         found = self.candidates
         x = axis.encode(found.params)
         if axis.choices:
@@ -205,16 +205,16 @@ def most_important(search: SearchTable, candidates: Candidates) -> list[str]:
 def names_to_draw(
     search: SearchTable, candidates: Candidates, params: Sequence[str] | None, n: int
 ) -> list[str]:
-    """Names of the parameters that are drawn.
+    """Names of the parameters drawn.
 
     Parameters
     ----------
     search : SearchTable
         The search that was read.
     candidates : Candidates
-        Of the search.
+        Candidates of the search.
     params : sequence of str or None
-        The params to draw; None: the n most important ones, the first ones by name if that
+        The parameters to draw; None: the n most important ones, the first ones by name if that
         cannot be told.
     n : int
         How many, if none are named.
@@ -227,7 +227,7 @@ def names_to_draw(
     Raises
     ------
     ValueError
-        If there is nothing to draw, or a name is none of a parameter.
+        If there is nothing to draw, or a name is not one of a parameter.
     """
     known = list(candidates.axes)
     if not known:

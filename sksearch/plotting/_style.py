@@ -58,7 +58,7 @@ def legend_beside(ax: "Axes", **options: Any) -> None:
 
 
 def is_geometric(grid: ArrayLike) -> bool:
-    """Tell whether points are more even on a logarithmic axis than on a linear one."""
+    """Return whether points are more even on a logarithmic axis than on a linear one."""
     grid = np.asarray(grid, dtype=float)
     if len(grid) < 3 or grid[0] <= 0:
         return False

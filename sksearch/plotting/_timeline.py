@@ -43,7 +43,7 @@ class TimelineDisplay(Display):
     Attributes
     ----------
     n_workers_ : int
-        Count of rows.
+        Number of rows.
     busy_ : float
         Share of the time of all workers that they worked.
     seconds_ : float
@@ -178,7 +178,7 @@ class TimelineDisplay(Display):
 
 
 def _time_scale(seconds: float) -> tuple[float, str]:
-    """Seconds of a unit in which a time is no large number, and its name."""
+    """Seconds of a unit in which a time is not a large number, and its name."""
     if seconds < 200:
         return 1.0, "seconds"
     return (60.0, "minutes") if seconds < 200 * 60 else (3600.0, "hours")

@@ -43,7 +43,7 @@ def read(source: FinishedSearch, name: str = "search") -> SearchTable:
     Raises
     ------
     TypeError
-        If it is none of these.
+        If it is not one of these.
     ValueError
         If it is not fitted, or has no scores.
     FileNotFoundError
@@ -82,7 +82,7 @@ def chosen_metric(source: object, results: Mapping[str, Any]) -> str | None:
 
 
 def fold_scores(results: Mapping[str, Any], metric: str) -> np.ndarray:
-    """Return the columns ``split<k>_test_<metric>``, shape (n_rows, n_folds); NaN is no score."""
+    """Return the columns ``split<k>_test_<metric>``, shape (n_rows, n_folds); NaN: no score."""
     n = 0
     while f"split{n}_test_{metric}" in results:
         n += 1
@@ -96,7 +96,7 @@ def fold_scores(results: Mapping[str, Any], metric: str) -> np.ndarray:
 def _of_results(
     search: object, results: Mapping[str, Any], best: int | None = None
 ) -> SearchTable:
-    """Read ``cv_results_``; `search` is None where they are all that there is.
+    """Read ``cv_results_``; `search` is None if they are all that there is.
 
     `best` is the row that won, where the search does not name it.
     """

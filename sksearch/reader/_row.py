@@ -8,7 +8,7 @@ from sksearch.history import Params
 
 
 def amount(resource: int, unit: str) -> str:
-    """Say a count of units: "81 epochs"; "resource 81" where they have no name."""
+    """Say a number of units: "81 epochs"; "resource 81" where they have no name."""
     return f"resource {resource:,}" if unit == "resource" else f"{resource:,} {unit}"
 
 
@@ -34,15 +34,15 @@ class Row:
     shown : dict
         As ``cv_results_`` shows them.
     resource : int
-        Count of units; 1 where there is one resource only.
+        Number of units; 1 if there is one resource only.
     scores : ndarray of shape (n_folds,)
-        NaN where a fold is missing, and everywhere if it failed, whatever ``error_score`` is.
+        NaN if a fold is missing, and everywhere if it failed, whatever ``error_score`` is.
     score : float
         Mean over the folds that it has; NaN if it failed.
     rank : int
         Among all rows; 1 is the best.
     violation : float
-        By how much it breaks the bounds of ``constraints``; 0 where there are none.
+        By how much it breaks the bounds of ``constraints``; 0 if there are none.
     status, error : str
         "ok" or what went wrong, and the first line of the error.
     fit_seconds, score_seconds : float
@@ -65,7 +65,7 @@ class Row:
 
     @property
     def n_folds(self) -> int:
-        """Count of the folds that it has a score on."""
+        """Number of the folds that it has a score on."""
         return int(np.isfinite(self.scores).sum())
 
     @property
@@ -75,7 +75,7 @@ class Row:
 
     @property
     def is_complete(self) -> bool:
-        """Whether it has a score on every fold."""
+        """True if it has a score on every fold."""
         return self.n_folds == len(self.scores)
 
 
@@ -90,7 +90,7 @@ class Candidate:
     rows : tuple of Row
         All, lowest resource first.
     fit_seconds : float
-        For one fold, of all that was trained up to the row that counts.
+        For one fold, of all trained up to the row that counts.
     """
 
     row: Row

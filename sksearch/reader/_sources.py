@@ -52,7 +52,7 @@ class OptunaStudy(Protocol):
 
     @property
     def directions(self) -> Any:
-        """Whether each objective is minimised or maximised."""
+        """True if each objective is minimised or maximised."""
 
 
 FinishedSearch: TypeAlias = (

@@ -13,12 +13,12 @@ from sksearch.history import Params
 
 
 def is_number(value: Any) -> bool:
-    """Tell whether a value is a number, and not True or False."""
+    """Return whether a value is a number, and not True or False."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
 
 
 def is_finite(value: Any) -> bool:
-    """Tell whether a value is a finite number, and not True or False."""
+    """Return whether a value is a finite number, and not True or False."""
     return is_number(value) and math.isfinite(value)
 
 
@@ -37,7 +37,7 @@ def key_of_params(params: Params) -> Hashable:
 
 
 def metric_that_counts(results: Mapping[str, Any], wanted: object = None) -> str:
-    """Name the metric that decides: `wanted` if it is one, else "score", else the first."""
+    """Name the deciding metric: `wanted` if it is one, then "score", then the first."""
     names = [name.removeprefix("mean_test_") for name in results if name[:10] == "mean_test_"]
     if isinstance(wanted, str) and wanted in names:
         return wanted

@@ -103,17 +103,17 @@ class Facts:
     selected : SelectedScore or None
         The winner's score, corrected; None without a winner.
     tied : ndarray of bool of shape (n_candidates,)
-        True for candidates that cannot be told from the winner.
+        True for candidates tied with the winner.
     importance : Importance or None
-        Which parameters matter; None where that cannot be told.
+        Which parameters matter; None if unknown.
     failures : list of Failures
-        By cause.
+        Failures by cause.
     useless : list of str
         Parameters without effect.
     untuned : Untuned or None, default=None
         The untuned estimator; None without a score of it.
     by_luck : bool, default=False
-        Whether the winner cannot be told from the untuned estimator.
+        Whether the winner is tied with the untuned estimator.
     ties : Ties or None, default=None
         How sharply candidates were compared with the winner.
     parts : ReportParts
@@ -133,25 +133,25 @@ class Facts:
 
     @property
     def n_scored(self) -> int:
-        """Count of candidates with a score."""
+        """Number of candidates with a score."""
         return int(np.isfinite(self.table.means).sum())
 
     @property
     def is_noise(self) -> bool:
-        """Whether the candidates differ no more than noise lets them, and none is told apart."""
+        """True if the candidates differ no more than noise lets them, and none is told apart."""
         if self.selected is None or self.n_scored < 2 or not self.selected.p_value > LEVEL:
             return False
         return self.ties is None or not (finalists(self.table) & ~self.tied).any()
 
     @property
     def nearly_all_tied(self) -> bool:
-        """Whether of many candidates few are worse than the winner."""
+        """True if of many candidates few are worse than the winner."""
         n = int(finalists(self.table).sum())
         return n >= MANY and self.tied.sum() > NEARLY_ALL * n
 
     @property
     def all_equal(self) -> bool:
-        """Whether all candidates have the same score on every fold."""
+        """True if all candidates have the same score on every fold."""
         scores = self.table.scores[finalists(self.table)]
         return len(scores) > 1 and bool((np.ptp(scores, axis=0) == 0).all())
 
@@ -264,7 +264,7 @@ def noise_only(facts: Facts) -> list[Advice]:
 
 
 def _finer_metric(table: SearchTable) -> str:
-    """Code for a metric that sees more than the present one, "" where none is known."""
+    """Code for a metric that sees more than the present one, "" if unknown."""
     best, own = table.trained, getattr(table.source, "scoring", None)
     if is_regressor(best):
         return "" if own in (None, "r2") else 'scoring="r2"'
@@ -275,7 +275,7 @@ def _finer_metric(table: SearchTable) -> str:
 
 
 def _more_folds(table: SearchTable) -> str:
-    """Code for more folds of the same kind, "" where they are not drawn by chance."""
+    """Code for more folds of the same kind, "" if they are not drawn by chance."""
     cv = getattr(table.source, "cv", None)
     plain = cv is None or isinstance(cv, Integral)
     if not _folds_by_chance(table) or isinstance(cv, SHUFFLES):
@@ -424,7 +424,7 @@ def rung_correlations(table: SearchTable) -> list[tuple[int, int, float, int, bo
     Returns
     -------
     correlations : list of tuple
-        Resources of both rungs, Spearman's rank correlation of their scores, count of candidates,
+        Resources of both rungs, Spearman's rank correlation of their scores, number of candidates,
         and whether these differ at the upper rung by more than noise.
     """
     if table.races:
@@ -444,7 +444,7 @@ def rung_correlations(table: SearchTable) -> list[tuple[int, int, float, int, bo
 
 
 def _matters(facts: Facts, name: str) -> bool:
-    """Whether a parameter is known to matter, or nothing is known about it."""
+    """True if a parameter is known to matter, or nothing is known about it."""
     given = facts.importance
     if name in facts.useless:
         return False
@@ -454,7 +454,7 @@ def _matters(facts: Facts, name: str) -> bool:
 
 
 def _improves(table: SearchTable, each: Range, upper: bool) -> bool:
-    """Whether candidates near this end are better than those in the middle."""
+    """True if candidates near this end are better than those in the middle."""
     places = np.array(
         [each.place(candidate.params.get(each.name)) for candidate in table.candidates]
     )
@@ -467,7 +467,7 @@ def _improves(table: SearchTable, each: Range, upper: bool) -> bool:
 
 
 def _folds_by_chance(table: SearchTable) -> bool:
-    """Whether folds by chance may replace those of a search, which tear no group and no order."""
+    """True if folds by chance may replace those of a search, which tear no group and no order."""
     cv = getattr(table.source, "cv", None)
     is_by_chance = cv is None or isinstance(cv, (Integral, *FOLDS, *SHUFFLES))
     return is_by_chance and not getattr(table.source, "_notes_on_folds", ())
@@ -478,7 +478,7 @@ def _count(table: SearchTable) -> Any:
 
 
 def stopped_early(table: SearchTable) -> tuple[int, float] | None:
-    """Count of candidates that were stopped below the top, and the share of units this saved.
+    """Number of candidates stopped below the top, and the share of units this saved.
 
     Parameters
     ----------
@@ -488,7 +488,7 @@ def stopped_early(table: SearchTable) -> tuple[int, float] | None:
     Returns
     -------
     stopped : tuple of (int, float), or None
-        None where there is one resource only, and where others went on from their models.
+        None if there is one resource only, and where others continued from their models.
     """
     if not table.rungs or any(trial.parent is not None for trial in table.history.trials):
         return None

@@ -39,7 +39,7 @@ class AfterSearch:
 
     See Also
     --------
-    sksearch.report : The same for searches of scikit-learn.
+    sksearch.report : The same for scikit-learn searches.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class AfterSearch:
         path : str, path-like or None, default=None
             Where to write a page of HTML with pictures. None: nowhere.
         full : bool, default=False
-            Whether all tied candidates, params, rungs and failures are listed.
+            Whether all tied candidates, parameters, rungs and failures are listed.
 
         Returns
         -------
@@ -119,11 +119,11 @@ class AfterSearch:
         return best(self, n)
 
     def to_frame(self) -> "DataFrame":
-        """Return the candidates as a table of pandas, see `sksearch.reporting.to_frame`."""
+        """Return the candidates as a pandas DataFrame, see `sksearch.reporting.to_frame`."""
         return to_frame(self)
 
     def leaderboard(self) -> "DataFrame":
-        """Return a row for each model of a list, the best first, as a table of pandas.
+        """Return a row for each model of a list, the best first, as a pandas DataFrame.
 
         Returns
         -------
@@ -280,8 +280,8 @@ def best(search: FinishedSearch, n: int = 10) -> list[Params]:
     Parameters
     ----------
     search : object
-        A fitted search of this library or of scikit-learn, or what else
-        `sksearch.stats.importance` takes.
+        A fitted search of this library or of scikit-learn, or any other input that
+        `sksearch.stats.importance` accepts.
     n : int, default=10
         How many; fewer if fewer have a score.
 
@@ -295,7 +295,7 @@ def best(search: FinishedSearch, n: int = 10) -> list[Params]:
     Raises
     ------
     TypeError
-        If `search` is no search.
+        If `search` is not a search.
     ValueError
         If it is not fitted, or `n` is not an integer of at least 1.
 
@@ -316,7 +316,7 @@ def best(search: FinishedSearch, n: int = 10) -> list[Params]:
 
 
 def _best_ids(table, n):
-    """Indices of the n best candidates that have a score; of repeated draws the first."""
+    """Indices of the n best candidates with a score; of repeated draws the first."""
     distinct: dict[Hashable, int] = {}
     for i in table.order:
         if np.isfinite(table.means[i]):
@@ -326,13 +326,13 @@ def _best_ids(table, n):
 
 @own_numerics()
 def to_frame(search: FinishedSearch) -> "DataFrame":
-    """Return the candidates of a fitted search as a table of pandas: the winner, then best first.
+    """Return the candidates of a fitted search as a pandas DataFrame: the winner, then best first.
 
     Parameters
     ----------
     search : object
-        A fitted search of this library or of scikit-learn, or what else
-        `sksearch.stats.importance` takes.
+        A fitted search of this library or of scikit-learn, or any other input that
+        `sksearch.stats.importance` accepts.
 
     Returns
     -------
@@ -347,7 +347,7 @@ def to_frame(search: FinishedSearch) -> "DataFrame":
     ImportError
         If pandas is not installed.
     TypeError
-        If `search` is no search.
+        If `search` is not a search.
     ValueError
         If it is not fitted.
 
@@ -389,6 +389,6 @@ def to_frame(search: FinishedSearch) -> "DataFrame":
 
 
 def check_count(n: Any) -> None:
-    """Raise ValueError unless n is a count of candidates."""
+    """Raise ValueError unless n is a number of candidates."""
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
         raise ValueError(f"n={n!r} must be an integer of at least 1.")

@@ -30,8 +30,8 @@ LOGGER = logging.getLogger("mlflow.sklearn")  # the user's ``silent=True`` silen
 def autologged(fit: Fit) -> Fit:
     """Let MLflow log what this ``fit`` finds, if the user has called ``mlflow.sklearn.autolog()``.
 
-    MLflow wraps the classes of scikit-learn itself, so of a search it would see each training on
-    a fold, as a run of its own, and not the search. Here it is given the search's ``fit`` to wrap,
+    MLflow wraps the scikit-learn classes itself, so of a search it would see each training on a
+    fold, as a run of its own, and not the search. Here it is given the search's ``fit`` to wrap,
     by the function that wraps those classes: this one keeps all of autolog's switches, begins and
     ends the run, and never lets an error of logging end a fit. MLflow is not imported for this.
     """

@@ -28,7 +28,7 @@ class Failures:
     status : str
         "error", "memory", "nan", "crash" or "timeout".
     cause : str
-        The first line of the error; "" where it is not known.
+        The first line of the error; "" if unknown.
     ids : list of int
         Indices of the candidates.
     where : str
@@ -104,7 +104,7 @@ def _shared(table, ids):
 
 
 def _whole_numbers(table, each, ids):
-    """Smallest and largest of a range of floats that should be whole numbers, else None."""
+    """Smallest and largest of a range of floats that should be whole numbers, otherwise None."""
     estimator = table.estimator
     failed = [table.candidates[i].params[each.name] for i in ids]
     is_float = [isinstance(x, float) and not x.is_integer() for x in failed]
@@ -124,7 +124,7 @@ def _whole_numbers(table, each, ids):
 
 
 def _narrowed(each, inside, upper):
-    """Code for a range that ends inside of what failed, None where nothing is left."""
+    """Code for a range that ends inside of what failed, None if nothing is left."""
     if each.choices:
         kept = [x for x in each.choices if (x <= inside if upper else x >= inside)]
         return words.code_of(kept) if kept else None

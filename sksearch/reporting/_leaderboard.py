@@ -1,4 +1,4 @@
-"""The models of a search beside each other, and which of their own parameters matter."""
+"""The models of a search side by side, and which of their own parameters matter."""
 
 import math
 from collections import defaultdict
@@ -46,8 +46,8 @@ class Standing:
     score : float
         Best score of its candidates; NaN if none has one.
     low, high : float
-        Ends of an interval of 95 % for the score of this candidate on new data, which is
-        corrected for the choice of the best one. NaN where one fold does not tell it.
+        Ends of an interval of 95 % for the score of this candidate on new data, which is corrected
+        for the choice of the best one. NaN if one fold does not tell it.
     n_candidates : int
         Number of its candidates.
     seconds : float

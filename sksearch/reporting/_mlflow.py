@@ -1,4 +1,4 @@
-"""The candidates of a search as runs of MLflow."""
+"""The candidates of a search as MLflow runs."""
 
 import io
 import re
@@ -31,14 +31,15 @@ def to_mlflow(
 ) -> str:
     """Log a fitted search to MLflow: a run for the search, and in it one for each candidate.
 
-    A candidate's run has its params, its metrics by resource as steps, its status and, where they
-    are known, its times. The run of the search has the params and the score of the best one.
+    A candidate's run has its parameters, its metrics by resource as steps, its status and, where
+    they are known, its times. The run of the search has the parameters and the score of the best
+    one.
 
     Parameters
     ----------
     search : object
-        A fitted search of this library or of scikit-learn, or what else
-        `sksearch.stats.importance` takes; `load_history` reads a search that is running, too.
+        A fitted search of this library or of scikit-learn, or any other input that
+        `sksearch.stats.importance` accepts; `load_history` reads a search that is running as well.
     experiment : str, default="sksearch"
         Name of the experiment; it is made where it is missing.
     tracking_uri : str or None, default=None
@@ -57,15 +58,15 @@ def to_mlflow(
     ImportError
         If MLflow is not installed.
     TypeError
-        If `search` is no search.
+        If `search` is not a search.
     ValueError
         If it is not fitted.
 
     Notes
     -----
     Nothing but the numbers and texts of ``cv_results_`` is sent: no data and no models. Each call
-    makes new runs. In names of params and metrics an underscore stands for what MLflow refuses,
-    such as parentheses.
+    makes new runs. In names of parameters and metrics an underscore stands for what MLflow
+    refuses, such as parentheses.
 
     Examples
     --------
@@ -140,7 +141,7 @@ def name_of(text: str) -> str:
 
 
 def _metrics(table: SearchTable, rows: Sequence[Row]) -> Iterator[Metric]:
-    """Yield name, value and step of all that was measured in these rows."""
+    """Yield name, value and step of all measured in these rows."""
     if not table.results:
         yield from (("score", row.score, row.resource) for row in rows if np.isfinite(row.score))
     for column, values in table.results.items():
@@ -166,7 +167,7 @@ def _by_folds(table: SearchTable, name: str, what: str, row: int) -> Iterator[Me
 
 
 def times_of(table: SearchTable) -> list[tuple[int | None, int | None]]:
-    """Milliseconds at which each candidate began and ended; None where they are not known."""
+    """Milliseconds at which each candidate began and ended; None if unknown."""
     times: list[tuple[int | None, int | None]] = []
     for candidate in table.candidates:
         results = table.history.trials[candidate.row.trial_id].results.values()

@@ -29,7 +29,7 @@ class NestedReport:
     scores : dict of str to ndarray of shape (n_folds,)
         By metric, on the outer folds.
     best_params : list of dict
-        Of each search.
+        Best parameters of each search.
     gains : ndarray of shape (n_folds,)
         How much tuning gained in each search, on its inner folds and corrected for selection; NaN
         where the untuned estimator has no score.
@@ -126,7 +126,7 @@ class NestedReport:
 
 
 def is_nested(results: object) -> TypeGuard[Mapping[str, Any]]:
-    """Whether results are those of ``cross_validate`` with its estimators."""
+    """True if results are those of ``cross_validate`` with its estimators."""
     return isinstance(results, Mapping) and "estimator" in results and "fit_time" in results
 
 

@@ -37,7 +37,7 @@ def pictures(facts: Facts) -> list[tuple[str, str]]:
     Parameters
     ----------
     facts : Facts
-        Of a report.
+        Facts of a report.
 
     Returns
     -------

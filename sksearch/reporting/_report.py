@@ -24,7 +24,7 @@ class Report:
     Parameters
     ----------
     facts : object
-        Facts that were computed from the results.
+        Facts computed from the results.
     full : bool, default=False
         Whether nothing is left out.
 
@@ -129,12 +129,12 @@ def report(
     ----------
     search : estimator
         A fitted search of this library, or ``GridSearchCV``, ``RandomizedSearchCV`` or a halving
-        search of scikit-learn. Its results are read, nothing is trained. Or what scikit-learn's
+        scikit-learn search. Its results are read, nothing is trained. Or what scikit-learn's
         ``cross_validate`` returned for a search with ``return_estimator=True``.
     path : str, path-like or None, default=None
         Where to write the report as a page of HTML with pictures. None: nowhere.
     full : bool, default=False
-        Whether all tied candidates, params, rungs and failures are listed.
+        Whether all tied candidates, parameters, rungs and failures are listed.
 
     Returns
     -------
@@ -144,14 +144,14 @@ def report(
     Raises
     ------
     TypeError
-        If `search` is no search.
+        If `search` is not a search.
     ValueError
         If it is not fitted, or the path does not end with ".html".
 
     See Also
     --------
     sksearch.stats.selected_score : The corrected score.
-    sksearch.stats.tied_candidates : Candidates that are tied with the winner.
+    sksearch.stats.tied_candidates : Candidates tied with the winner.
     sksearch.stats.importance : Which parameters matter.
 
     Examples

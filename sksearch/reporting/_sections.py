@@ -38,7 +38,7 @@ from sksearch.stats import selected_score
 from sksearch.stats._row_bootstrap import corrected_by_rows
 from sksearch.stats._ties import find_ties
 
-N_SHOWN = 4  # params, failures and rungs, unless all are asked for
+N_SHOWN = 4  # parameters, failures and rungs, unless all are asked for
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ def headline(table: SearchTable) -> str:
 
 
 def total_seconds(table: SearchTable) -> float:
-    """Seconds that all trainings and scorings took."""
+    """Seconds that all fits and scorings took."""
     return sum(r.cost for trial in table.history.trials for r in trial.results.values())
 
 
@@ -161,7 +161,7 @@ def _data(facts, full):
 
 
 def _models(facts, full):
-    """The models of a list beside each other."""
+    """The models of a list side by side."""
     if not named_of(facts.table.estimator):
         return None
     return Section("Models", tuple(lines_of(standings(facts.table))))
@@ -230,7 +230,7 @@ def _folds(facts, full):
 
 
 def _default(facts, full):
-    """The untuned estimator, beside the winner."""
+    """The untuned estimator, next to the winner."""
     table = facts.table
     own = facts.untuned
     if own is None:
@@ -252,7 +252,7 @@ def _default(facts, full):
 
 
 def _ensemble(facts, full):
-    """Candidates that are averaged, and what that brings on folds that did not choose it."""
+    """Candidates averaged, and what that brings on folds that did not choose it."""
     ensemble = getattr(facts.table.source, "ensemble_", None)
     if ensemble is None:
         return None
@@ -260,7 +260,7 @@ def _ensemble(facts, full):
 
 
 def _tied(facts, full):
-    """Candidates that cannot be told from the winner, and the simplest and the fastest of them."""
+    """Candidates tied with the winner, and the simplest and the fastest of them."""
     table = facts.table
     ids = np.flatnonzero(facts.tied)
     n = int(finalists(table).sum())
@@ -357,7 +357,7 @@ def _params_of_models(facts, full):
 
 
 def _rungs(facts, full):
-    """What was stopped early, and how well lower rungs foretold upper ones."""
+    """What was stopped early, and how well lower rungs predicted upper ones."""
     table = facts.table
     stopped = stopped_early(table)
     if stopped is None:
@@ -377,7 +377,7 @@ def _rungs(facts, full):
 
 
 def _audit(facts):
-    """What was found of candidates that were stopped and trained to the end nevertheless."""
+    """What was found of candidates stopped and trained to the end nevertheless."""
     table = facts.table
     ids = audited(table)
     others = np.where(finalists(table), table.means, np.nan)

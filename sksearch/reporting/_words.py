@@ -26,7 +26,7 @@ def number(x: float) -> str:
 
 
 def score(x: float, error: float = math.nan) -> str:
-    """As many digits as the error of a score leaves, and four where it is not known."""
+    """As many digits as the error of a score leaves, and four if unknown."""
     if not (math.isfinite(error) and error > 0 and math.isfinite(x)):
         return f"{x:.4g}"
     decimals = min(max(0, 1 - math.floor(math.log10(error))), 8)
@@ -78,14 +78,14 @@ def _exact(x):
 
 
 def dict_of(each: Params) -> str | None:
-    """A candidate as a dict, for code; None where a value has no text that makes it again."""
+    """A candidate as a dict, for code; None if a value has no text that makes it again."""
     if not all(is_literal(x) for x in each.values()):
         return None
     return "{" + ", ".join(f"{name!r}: {_exact(x)}" for name, x in each.items()) + "}"
 
 
 def is_literal(x: Any) -> bool:
-    """Whether the text of a value is code that makes it again."""
+    """True if the text of a value is code that makes it again."""
     x = native(x)
     try:
         again = ast.literal_eval(repr(x))
@@ -95,7 +95,7 @@ def is_literal(x: Any) -> bool:
 
 
 def block(title: str, lines: Iterable[str]) -> list[str]:
-    """A title with its lines beside it; indented lines are code, which is not broken."""
+    """A title with its lines next to it; indented lines are code, which is not broken."""
     out: list[str] = []
     for line in lines:
         out += [line] if line.startswith(" ") else textwrap.wrap(line, **WRAP) or [""]

@@ -30,7 +30,7 @@ class Axis:
     name : str
         The parameter.
     choices : tuple
-        Values, where these are unordered; else empty.
+        Values, where these are unordered; otherwise empty.
     low, high : float
         Smallest and largest number; of choices 0 and their count less 1.
     log : bool
@@ -47,7 +47,7 @@ class Axis:
     integer: bool = False
 
     def encode(self, params: Sequence[Params]) -> np.ndarray:
-        """Place candidates between 0 and 1; NaN where they lack the parameter.
+        """Place candidates between 0 and 1; NaN if they lack the parameter.
 
         Parameters
         ----------
@@ -99,23 +99,23 @@ class Candidates:
     Parameters
     ----------
     params : list of dict
-        Candidates that have a score.
+        Candidates with a score.
     scores : ndarray of shape (n,)
         Their scores, greater is better.
     failed : list of dict
         Candidates whose training failed at this resource.
     resource : int or None
-        Count of units; None where there is one resource only.
+        Number of units; None if there is one resource only.
     space : Space or None
         Where candidates came from, if it is known.
     unit : str
         Name of the units of resource.
     winner : Row or None
-        The winner, perhaps at another resource; None if that is not known.
+        The winner, perhaps at another resource; None if unknown.
     at : int or None
         Index of the winner among the candidates; None if it has no score at this resource.
     n_folds : int or None
-        Count of the first folds that scores are means of; None: of all.
+        Number of the first folds that scores are means of; None: of all.
     """
 
     params: list[Params]
@@ -132,8 +132,8 @@ class Candidates:
     def of(cls, search: FinishedSearch) -> Self:
         """Read a fitted search, at the largest resource that has enough scores.
 
-        Enough is two more than there are parameters, and ten at least; if no resource has so many
-        scores, that which has most is taken.
+        Enough is two more than there are parameters, and ten at least; if no resource has that
+        many scores, that which has most is taken.
 
         Parameters
         ----------
@@ -148,7 +148,7 @@ class Candidates:
         Raises
         ------
         TypeError
-            If it is no search.
+            If it is not a search.
         ValueError
             If it is not fitted, or no candidate has a score.
         """
@@ -183,7 +183,7 @@ class Candidates:
 
     @property
     def about_star(self) -> str:
-        """What is to be said of the mark: nothing where it is the best score that is shown."""
+        """What is to be said of the mark: nothing if it is the best score shown."""
         if self.winner is None:
             return ""
         text = f"star: the winner, {self.winner.score:.4g}"
@@ -195,7 +195,7 @@ class Candidates:
 
     @property
     def where(self) -> str:
-        """At which resource candidates are, in words; "" where it is the only one, or folds."""
+        """At which resource candidates are, in words; "" if it is the only one, or folds."""
         if self.resource is None or self.n_folds is not None:
             return ""
         return f" at {amount(self.resource, self.unit)}"
@@ -209,7 +209,7 @@ class Candidates:
         return {name: axis for name, axis in axes.items() if axis is not None}
 
     def encode(self, params: Sequence[Params]) -> np.ndarray:
-        """Place candidates in the unit cube, shape (n, n_axes); NaN where a parameter lacks."""
+        """Place candidates in the unit cube, shape (n, n_axes); NaN if a parameter lacks."""
         columns = [axis.encode(params) for axis in self.axes.values()]
         return np.column_stack(columns) if columns else np.zeros((len(params), 0))
 
@@ -257,7 +257,7 @@ def _axis(name: str, seen: list[Params], space: Space | None) -> Axis | None:
 
 
 def _looks_log(x: np.ndarray) -> bool:
-    """Tell whether positive numbers are more even on a logarithmic scale."""
+    """Return whether positive numbers are more even on a logarithmic scale."""
     if not len(x) or not np.isfinite(x).all() or x.min() <= 0 or x.max() < WIDE * x.min():
         return False
     middle = (np.median(x) - x.min()) / (x.max() - x.min())

@@ -9,7 +9,7 @@ from sksearch.stats._importance import Model, pull_in
 
 N_POINTS = 24  # of the grid of a number
 N_PLANE = 40  # of each side of the grid of two numbers
-N_OTHERS = 200  # draws that are averaged over
+N_OTHERS = 200  # draws averaged over
 N_MODELS = 10
 
 
@@ -74,7 +74,7 @@ class Effects:
     def plane(self, x: str, y: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the grids of two parameters and the mean prediction, shape (n_y, n_x).
 
-        It is NaN where a choice leaves no candidate that has both.
+        It is NaN if a choice leaves no candidate that has both.
         """
         i, j = self._index(x), self._index(y)
         active = self.draws[~np.isnan(self.draws[:, [i, j]]).any(axis=1)]

@@ -27,12 +27,12 @@ def hypervolume_curve(
     Returns
     -------
     n_evaluations, volume : ndarray of shape (n,)
-        Count of results with the largest resource, and the volume after so many of them.
+        Number of results with the largest resource, and the volume after that many of them.
 
     Raises
     ------
     ValueError
-        If the search has one objective, or the reference another count of values.
+        If the search has one objective, or the reference another number of values.
 
     Examples
     --------

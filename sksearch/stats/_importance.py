@@ -21,7 +21,7 @@ from sksearch.stats._checks import check_count, check_fraction
 
 N_GROUPS = 16  # of the values of a number
 N_KNOTS = 6  # of the piecewise linear effect of a number
-RIDGE = 3.0  # added to the count of candidates that a knot has
+RIDGE = 3.0  # added to the number of candidates that a knot has
 N_TREES = 10  # of each forest
 N_MODELS = 24
 MIN_CANDIDATES = 5
@@ -46,11 +46,11 @@ class Importance:
         Share of the variance of the scores of candidates that the model has not seen, that it
         predicts. At 0 or below nothing is known, and the shares say nothing.
     n_candidates : int
-        Count of candidates with a score.
+        Number of candidates with a score.
     n_failed : int
-        Count of candidates that were left out, as their training failed.
+        Number of candidates left out, as their training failed.
     resource : int or None
-        Count of units that all of them were trained with; None where there is one only.
+        Number of units that all of them were trained with; None if there is one only.
 
     Examples
     --------
@@ -99,8 +99,8 @@ def importance(
     Parameters
     ----------
     search : object
-        A fitted search of this library or of scikit-learn, a `History`, or what else
-        `earlier_results` takes.
+        A fitted search of this library or of scikit-learn, a `History`, or any other input that
+        `earlier_results` accepts.
     confidence : float, default=0.9
         Probability of the intervals.
     random_state : int or None, default=0
@@ -114,7 +114,7 @@ def importance(
     Raises
     ------
     TypeError
-        If `search` is no search.
+        If `search` is not a search.
     ValueError
         If it is not fitted, fewer than 5 candidates have a score, or no parameter has two values.
 
@@ -139,11 +139,11 @@ def importance(
 
         S_j = P(A_j) Var(E[f | u_j, A_j] | A_j) / Var f
 
-    so that what its parent decides is the parent's. Scores more than 3 interquartile ranges
-    below the lower quartile are pulled in to there: a few candidates that diverged would
-    decide alone. Of several resources, only results at the largest one that has enough of them
-    count, see the attribute ``resource``. Where the space is not known, as with `load_history`,
-    draws are made of values that were tried.
+    so that what its parent decides is the parent's. Scores more than 3 interquartile ranges below
+    the lower quartile are pulled in to there: a few candidates that diverged would decide alone.
+    Of several resources, only results at the largest one that has enough of them count, see the
+    attribute ``resource``. If the space is not known, as with `load_history`, draws are made of
+    values tried.
 
     References
     ----------
@@ -214,7 +214,7 @@ class Model:
         self.axes = axes
 
     def fit(self, U: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> Self:
-        """Fit to points, shape (n, n_axes), NaN where a parameter lacks, and their values."""
+        """Fit to points, shape (n, n_axes), NaN if a parameter lacks, and their values."""
         B = self._basis(U)
         self._centre, self._mean = B.mean(axis=0), y.mean()
         B = B - self._centre
@@ -228,7 +228,7 @@ class Model:
         return self._mean + alone + self._forest.predict(U)[0]
 
     def _basis(self, U: np.ndarray) -> np.ndarray:
-        """Hats at the knots of numbers and at the choices; 0 where a parameter lacks."""
+        """Hats at the knots of numbers and at the choices; 0 if a parameter lacks."""
         hats = []
         for axis, column in zip(self.axes, U.T, strict=True):
             knots = np.linspace(0, 1, len(axis.choices) or N_KNOTS)
@@ -263,13 +263,13 @@ def _shares(
 
 
 def _groups(axis: Axis, column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Draws that have a parameter, and the group of each."""
+    """Draws with a parameter, and the group of each."""
     active = np.flatnonzero(~np.isnan(column))
     return active, axis.groups(column[active], N_GROUPS) if len(active) else active
 
 
 def _share(f: np.ndarray, active: np.ndarray, group: np.ndarray) -> float:
-    """Share of the variance of f between the groups of the draws that have a parameter."""
+    """Share of the variance of f between the groups of the draws with a parameter."""
     whole = len(f) * f.var()
     sizes = np.bincount(group)
     sizes = sizes[sizes > 0]

@@ -19,7 +19,7 @@ def pooled_variances(
     Parameters
     ----------
     variances : ndarray of shape (n,)
-        Of each candidate.
+        Variances of each candidate.
     df : ndarray of shape (n,)
         Degrees of freedom of each; 0 for a variance that is unknown.
     like : ndarray of bool of shape (n,) or None, default=None

@@ -38,7 +38,7 @@ class OptimaComparison:
     names : tuple of str
         Names of the optimizers, in the order of their means, the lowest first.
     counts : ndarray of shape (n_optimizers,)
-        Counts of runs.
+        Numbers of runs.
     means, sds : ndarray of shape (n_optimizers,)
         Mean and standard deviation (divided by the count) of the best losses.
     statistics : ndarray of shape (n_optimizers, n_optimizers)
@@ -46,7 +46,7 @@ class OptimaComparison:
     p_values : ndarray of shape (n_optimizers, n_optimizers)
         Two-sided p-values of pairs, not adjusted; NaN on the diagonal.
     adjusted : ndarray of shape (n_optimizers, n_optimizers)
-        The p-values adjusted for the count of pairs by Holm's method.
+        The p-values adjusted for the number of pairs by Holm's method.
     alpha : float
         Level of significance in the last column of the table.
 
@@ -173,7 +173,7 @@ def ks_best_of(values: ArrayLike, n_draws: int, cdf: Callable[[np.ndarray], Arra
     values : array-like of shape (n_runs,)
         Best loss of each run.
     n_draws : int
-        Count of candidates in a run.
+        Number of candidates in a run.
     cdf : callable
         ``cdf(x)``, probability that the loss of one draw is at most `x`.
 
@@ -253,7 +253,7 @@ def ideal_evaluation(
     bandwidth : float, default=0.05
         Bandwidth of all densities, on the normalised axis; see `Density`.
     n_grid : int, default=221
-        Count of points of the grid.
+        Number of points of the grid.
 
     Returns
     -------

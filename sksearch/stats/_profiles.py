@@ -72,7 +72,7 @@ def profiles(curves: ArrayLike) -> Profiles:
     -----
     The document [1]_ averages over i how many of the curves below and above i stay there, and
     divides by n - 1. This is the share of ordered pairs that keep their strict order. Here two
-    curves that are equal at both epochs keep their order, too, so that the order of any curves
+    curves that are equal at both epochs keep their order as well, so that the order of any curves
     with themselves is 1. Without ties both definitions are the same.
 
     References
@@ -159,7 +159,7 @@ def order_kept(before: ArrayLike, after: ArrayLike) -> float:
 
 
 def _pairs(counts: np.ndarray) -> int:
-    """Return the count of pairs within groups of these counts."""
+    """Return the number of pairs within groups of these counts."""
     return int((counts * (counts - 1) // 2).sum())
 
 

@@ -22,11 +22,11 @@ def hit_probability(n_models: int, n_top: int, n_draws: int) -> float:
     Parameters
     ----------
     n_models : int
-        Count of models in the space.
+        Number of models in the space.
     n_top : int
-        Count of models that are good enough.
+        Number of models that are good enough.
     n_draws : int
-        Count of models that are drawn, none twice.
+        Number of models drawn, none twice.
 
     Returns
     -------
@@ -59,9 +59,9 @@ def draws_to_hit(n_models: int, n_top: int, probability: float | Fraction) -> in
     Parameters
     ----------
     n_models : int
-        Count of models in the space.
+        Number of models in the space.
     n_top : int
-        Count of models that are good enough.
+        Number of models that are good enough.
     probability : float or Fraction
         Probability to exceed. A float means the decimal that it is printed as: 0.95 is 19/20.
 
@@ -78,8 +78,8 @@ def draws_to_hit(n_models: int, n_top: int, probability: float | Fraction) -> in
     Notes
     -----
     The count is computed in whole numbers, so that rounding takes no probability that is just met
-    for one that is exceeded. It is that of the table in [1]_; the products in the text of [1]_ are
-    off by one in their limits.
+    for one exceeded. It is that of the table in [1]_; the products in the text of [1]_ are off by
+    one in their limits.
 
     References
     ----------
@@ -118,7 +118,7 @@ def _counts(n_models: int, n_top: int) -> tuple[int, int]:
 
 
 def _odds(n_models: int, n_top: int, n_draws: int) -> tuple[int, int]:
-    """Return the counts of ordered draws without a good model, and of all ordered draws.
+    """Return the numbers of ordered draws without a good model, and of all ordered draws.
 
     The ratio of the two is the same with `n_top` and `n_draws` exchanged, so the smaller one
     decides the number of factors.

@@ -128,9 +128,9 @@ def critical_difference(n_methods: int, n_problems: int, alpha: float = 0.05) ->
     Parameters
     ----------
     n_methods : int
-        Count of methods that are ranked, at least 2.
+        Number of methods ranked, at least 2.
     n_problems : int
-        Count of problems that ranks are averaged over.
+        Number of problems that ranks are averaged over.
     alpha : float, default=0.05
         Level, for all pairs together.
 
@@ -177,7 +177,7 @@ def wilcoxon_holm(losses: ArrayLike, control: int | None = None) -> np.ndarray:
     Raises
     ------
     ValueError
-        If there are fewer than two methods, or `control` is none of them.
+        If there are fewer than two methods, or `control` is not one of them.
 
     Examples
     --------

@@ -30,8 +30,8 @@ def normalised_regret(losses: ArrayLike, best: ArrayLike, reference: ArrayLike) 
     Returns
     -------
     regret : ndarray
-        ``(losses - best) / (reference - best)``: above 1 where a loss is worse than the
-        reference, NaN where the loss is NaN.
+        ``(losses - best) / (reference - best)``: above 1 if a loss is worse than the reference,
+        NaN if the loss is NaN.
 
     Raises
     ------
@@ -122,7 +122,7 @@ def bootstrap_interval(
     level : float, default=0.95
         Coverage of the interval.
     n_resamples : int, default=2000
-        Count of resamples.
+        Number of resamples.
     random_state : int, RandomState instance or None, default=0
         Seed of the resamples.
 
@@ -138,7 +138,7 @@ def bootstrap_interval(
 
     Notes
     -----
-    The interval is bias-corrected and accelerated [1]_. Where that is undefined, since nearly all
+    The interval is bias-corrected and accelerated [1]_. If that is undefined, since nearly all
     values are equal, its ends are percentiles of the resamples.
 
     References

@@ -21,7 +21,7 @@ N_RESAMPLES = 500
 FEWEST_BLOCKS = 20  # with fewer, the folds are no worse
 KNOWN = 0.9  # of the candidates, whose contributions have to be known
 #: Models of several folds share training rows, so that one sample makes all of them better or
-#: worse: a standard error is as much larger than that of one model on so many test rows.
+#: worse: a standard error is as much larger than that of one model on that many test rows.
 OVERLAP = 1.4
 CONFIDENCE = 0.95  # of the interval
 
@@ -46,7 +46,7 @@ def corrected_by_rows(
     selected : SelectedScore
         Selection by the folds.
     scores : ndarray of shape (n_candidates, n_folds)
-        Greater is better; NaN where one is missing.
+        Greater is better; NaN if one is missing.
     chosen : int
         Row of the chosen candidate.
     row_scores : RowScores or None
@@ -59,14 +59,14 @@ def corrected_by_rows(
     Returns
     -------
     selected : SelectedScore
-        Corrected by rows; as it was given where they are not known.
+        Corrected by rows; as it was given if unknown.
 
     Notes
     -----
     This is the bootstrap bias correction of [1]_, with each candidate's score taken as linear in
-    the counts of rows. The variance is the larger one of the chosen candidate's own and of the
-    scores on the rows left out, whose candidates differ. A candidate that was dropped before the
-    last fold is taken to be on the others what it was on its own ones.
+    the numbers of rows. The variance is the larger one of the chosen candidate's own and of the
+    scores on the rows left out, whose candidates differ. A candidate dropped before the last fold
+    is taken to be on the others what it was on its own ones.
 
     References
     ----------
@@ -86,7 +86,7 @@ def corrected_by_rows(
     luck, spread = _resampled(s, z, chosen)
     corrected = selected.seen - luck
     own = z[chosen] * y.shape[1] / np.isfinite(y[chosen]).sum()
-    # A winner without a row that costs as much as all others may have been lucky in this, too.
+    # A winner without a row that costs as much as all others may have been lucky in this as well.
     variance = max(np.sum(own**2), spread)
     if np.isfinite(limits).all():  # where no row is wrong, the next one may be
         variance += (np.diff(limits)[0] / row_scores.n_samples) ** 2

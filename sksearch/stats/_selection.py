@@ -23,10 +23,10 @@ from sksearch.stats._noise import FLAT, checked_scores, pooled_variances
 
 N_GRID = 100
 N_EM = 100
-# Candidates with like scores often have like params, and share their luck: they count as one
+# Candidates with like scores often have like parameters, and share their luck: they count as one
 # other. If all of them counted, intervals of real searches would be too short.
 MOST_NEAR = 2
-MIN_BETTER = 10  # candidates that tell how easy the folds are, if there are so many
+MIN_BETTER = 10  # candidates that tell how easy the folds are, if there are that many
 N_SWEEPS = 30  # of the additive model, where folds are missing
 N_WEIGHTED = 3  # rounds of noise and folds, which depend on each other
 SURELY = 4.0  # standard errors of a difference beyond which a candidate is surely worse
@@ -45,15 +45,15 @@ class SelectedScore:
     low, high : float
         Interval for the score on new data, of the confidence asked for; NaN with a single fold.
     tibshirani : float
-        The correction of Tibshirani and Tibshirani; NaN where a candidate lacks folds.
+        The correction of Tibshirani and Tibshirani; NaN if a candidate lacks folds.
     noise : float
         Standard deviation of a score on one fold, apart from how easy the fold is.
     p_value : float
         Probability of differences as large as these if all candidates were equally good; NaN
         with fewer than two candidates or two folds.
     n_samples : int, default=0
-        Count of the rows that `corrected`, `low` and `high` were computed from; 0 where it was
-        the folds.
+        Number of the rows that `corrected`, `low` and `high` were computed from; 0 if it was the
+        folds.
 
     Examples
     --------
@@ -85,15 +85,14 @@ def selected_score(
 ) -> SelectedScore:
     """Correct the score of the best of several candidates for having been chosen.
 
-    The best of many noisy scores is too good: it was chosen for its luck, too. Candidates are
+    The best of many noisy scores is too good: it was chosen for its luck as well. Candidates are
     taken as draws from an unknown distribution of true scores, which is estimated from all of
     them; the expected true score of the chosen one, given what was seen, knows no such bias.
 
     Parameters
     ----------
     scores : array-like of shape (n_candidates, n_folds)
-        Greater is better. NaN where a candidate was dropped before a fold; a row of NaN is left
-        out.
+        Greater is better. NaN if a candidate was dropped before a fold; a row of NaN is left out.
     chosen : int or None, default=None
         Row of the chosen candidate. None: the best mean of those with all folds.
     test_ratio : float or None, default=None
@@ -122,8 +121,8 @@ def selected_score(
     Scores are the sum of a candidate's true score, an effect of the fold and noise. The prior over
     true scores is the nonparametric maximum of the likelihood [1]_, by expectation maximisation on
     a grid. The interval adds three variances: of the posterior; of the prior's own places, each
-    known from the candidates near it; and of the folds, with the factor of [2]_ for
-    training sets that overlap. [3]_ is given beside it.
+    known from the candidates near it; and of the folds, with the factor of [2]_ for training sets
+    that overlap. [3]_ is given next to it.
 
     References
     ----------
@@ -188,12 +187,12 @@ def additive_model(y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, n
     Parameters
     ----------
     y : ndarray of shape (n_candidates, n_folds)
-        Each row has a score; NaN where one is missing.
+        Each row has a score; NaN if one is missing.
 
     Returns
     -------
     means : ndarray of shape (n_candidates,)
-        Of an average fold.
+        Means of an average fold.
     folds : ndarray of shape (n_folds,)
         Their sum is 0.
     noise, df : ndarray of shape (n_candidates,)
@@ -247,7 +246,7 @@ def _posterior(means, s2, chosen):
         weights = p.mean(axis=0)
     own = p[chosen]
     mean = own @ grid
-    # The places of the prior are estimates, too: each of as many candidates as are near it.
+    # The places of the prior are estimates as well: each of as many candidates as are near it.
     affinity = likelihood @ own / (likelihood[chosen] @ own)
     near = np.clip(np.minimum(affinity, 1) @ (s2[chosen] / s2), 1, MOST_NEAR)
     return float(mean), float(own @ (grid - mean) ** 2 + s2[chosen] / near)

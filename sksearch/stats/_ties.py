@@ -1,4 +1,4 @@
-"""Candidates that cannot be told from the chosen one, by the rows or the folds that all share.
+"""Candidates tied with the chosen one, by the rows or the folds that all share.
 
 =========  ===================================================================================
 y[i, j]    score of candidate i on fold j
@@ -53,7 +53,7 @@ def tied_candidates(
     test_ratio: float | None = None,
     level: float = 0.05,
 ) -> np.ndarray:
-    """Find the candidates that cannot be told from the chosen one.
+    """Find the candidates tied with the chosen one.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ class _Averaged(BaseEstimator):
 
     @property
     def n_features_in_(self) -> int:
-        """Count of features, if the models know it."""
+        """Number of features, if the models know it."""
         return self.models[0].n_features_in_
 
     @property
@@ -105,7 +105,7 @@ class Voting(ClassifierMixin, BaseEstimator):
         Returns
         -------
         y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            Labels; of equals the one that is sorted first.
+            Labels; of equals the one sorted first.
         """
         return labels_of(self._shares(X), self._known())
 
@@ -177,7 +177,7 @@ class AveragedClassifier(Voting, _Averaged):
     classes_ : ndarray of shape (n_classes,), or list of ndarray
         Labels; a list if the target has several columns.
     n_features_in_ : int
-        Count of features, if the models know it.
+        Number of features, if the models know it.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, if the models know them.
 
@@ -187,8 +187,8 @@ class AveragedClassifier(Voting, _Averaged):
 
     Notes
     -----
-    scikit-learn's ``VotingClassifier`` cannot take models that are fitted already, unless they
-    know the same classes; and where they vote, these must be 0, 1, 2 and so on.
+    scikit-learn's ``VotingClassifier`` cannot take models fitted already, unless they know the
+    same classes; and where they vote, these must be 0, 1, 2 and similar ones.
 
     Examples
     --------
@@ -257,7 +257,7 @@ class AveragedRegressor(RegressorMixin, _Averaged):
     Attributes
     ----------
     n_features_in_ : int
-        Count of features, if the models know it.
+        Number of features, if the models know it.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, if the models know them.
 

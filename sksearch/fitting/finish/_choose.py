@@ -1,4 +1,4 @@
-"""Rules that choose among candidates which cannot be told from the best: ``refit=`` by name."""
+"""Rules that choose among candidates tied with the best: ``refit=`` by name."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ from sksearch.reader._values import is_finite
 
 
 def has_simplicity(names: Iterable[str]) -> bool:
-    """Tell whether any of these parameters says which of two models is simpler."""
+    """Return whether any of these parameters says which of two models is simpler."""
     names = list(names)
     return any(_direction(name, names) for name in names)
 
@@ -34,7 +34,7 @@ def complexity(params: Sequence[Params]) -> np.ndarray:
     Returns
     -------
     complexity : ndarray of shape (n,)
-        The mean over parameters of ranks between 0, the simplest, and 1; all 0 where no parameter
+        The mean over parameters of ranks between 0, the simplest, and 1; all 0 if no parameter
         says which is simpler.
     """
     names = sorted({name for each in params for name in each})
@@ -100,7 +100,7 @@ def one_standard_error(results: dict[str, Any], *, metric: str = "score") -> int
 
 @own_numerics()
 def simplest(results: dict[str, Any], *, metric: str = "score") -> int:
-    """Choose the simplest candidate of those that are tied with the best.
+    """Choose the simplest candidate of those tied with the best.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def simplest(results: dict[str, Any], *, metric: str = "score") -> int:
 
     See Also
     --------
-    sksearch.stats.tied_candidates : Candidates that are tied.
+    sksearch.stats.tied_candidates : Candidates tied.
     one_standard_error : A fixed distance in place of a test, and what is simple.
 
     Examples
@@ -139,7 +139,7 @@ def simplest(results: dict[str, Any], *, metric: str = "score") -> int:
 
 @own_numerics()
 def fastest(results: dict[str, Any], *, metric: str = "score") -> int:
-    """Choose the candidate that is trained and scored fastest of those tied with the best.
+    """Choose the candidate trained and scored fastest of those tied with the best.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def fastest(results: dict[str, Any], *, metric: str = "score") -> int:
 
     See Also
     --------
-    sksearch.stats.tied_candidates : Candidates that are tied.
+    sksearch.stats.tied_candidates : Candidates tied.
 
     Examples
     --------
@@ -255,9 +255,9 @@ def check_rule(refit: Any, scoring: Any, names: Iterable[str], n_folds: int) -> 
     refit, scoring : object
         As the user gave them.
     names : iterable of str
-        Parameters that are searched.
+        Parameters searched.
     n_folds : int
-        Count of folds.
+        Number of folds.
     """
     if not isinstance(refit, str):
         return

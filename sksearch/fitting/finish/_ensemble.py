@@ -14,18 +14,18 @@ class Ensemble:
     weights : dict of int to float
         How much each counts, by its row of ``cv_results_``; they sum to 1.
     params : list of dict
-        Params of each.
+        Parameters of each.
     score : float or None
         Mean over the folds of the score on each fold of the average that is chosen on the others.
-        So it is not too good, however many averages were tried. None where there was one candidate
+        So it is not too good, however many averages were tried. None if there was one candidate
         only.
     alone : float or None
-        The same of the best candidate that is chosen on the others.
+        The same of the best candidate chosen on the others.
 
     Attributes
     ----------
     gain : float
-        By how much the average is better; 0 where one candidate is used alone. An average is used
+        By how much the average is better; 0 if one candidate is used alone. An average is used
         unless it is worse by more than two errors of this number.
 
     Examples

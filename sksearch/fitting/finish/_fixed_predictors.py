@@ -1,4 +1,4 @@
-"""Models that predict as they are told, for scorers of predictions that are known.
+"""Models that predict as they are told, for scorers of predictions known.
 
 A scorer of predictions asks a model for nothing but predictions for rows that it was given, in any
 order, number and container. Others are told from them here, and cannot score averages.
@@ -47,7 +47,7 @@ class ScoredRows:
     Parameters
     ----------
     context : Context
-        Of the search.
+        Context of the search.
     fold : int
         Index of the fold.
     places : ndarray of int
@@ -109,7 +109,7 @@ class _Told(_StandIn):
 
     @property
     def n_features_in_(self) -> int:
-        """Count of columns of X."""
+        """Number of columns of X."""
         shape: Any = getattr(self.known.X, "shape", ())
         if len(shape) != 2:
             raise AttributeError("n_features_in_")
@@ -200,7 +200,7 @@ class _Echo(_StandIn):
         return self.like.__sklearn_tags__()
 
     def score(self, X: Samples, y: Targets, sample_weight: Targets = None) -> float:
-        """Return the accuracy, or R squared, as classes do that have no score of their own."""
+        """Return the accuracy, or R squared, as classes do with no score of their own."""
         kind: Any = ClassifierMixin if is_classifier(self.like) else RegressorMixin
         return kind.score(self, X, y, sample_weight)
 
@@ -237,7 +237,7 @@ def why_not_served(context: Context, methods: Collection[str]) -> str:
     Parameters
     ----------
     context : Context
-        Of the search.
+        Context of the search.
     methods : collection of str
         Some of `METHODS`.
 
@@ -275,14 +275,14 @@ def why_not_served(context: Context, methods: Collection[str]) -> str:
 
 
 def why_not_of_predictions(context: Context, model: Any) -> str:
-    """Say why a scorer is none of predictions, "" if it is one.
+    """Say why a scorer is not one of predictions, "" if it is one.
 
     Its score of a model is compared with its score of what the model predicts, and nothing else.
 
     Parameters
     ----------
     context : Context
-        Of the search, with the rows whose predictions are kept.
+        Context of the search, with the rows whose predictions are kept.
     model : estimator object
         Fitted.
 
@@ -299,7 +299,7 @@ def why_not_of_predictions(context: Context, model: Any) -> str:
             warnings.simplefilter("ignore")  # they came when the search scored the model
             try:
                 return _difference(context, rows, model)
-            except Exception as error:  # of a fold that has no score, such as an AUC of one class
+            except Exception as error:  # of a fold with no score, such as an AUC of one class
                 found = found or f"it raises {type(error).__name__} ({error})"
     return found
 

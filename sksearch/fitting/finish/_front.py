@@ -95,7 +95,7 @@ class ParetoFront:
         Raises
         ------
         ValueError
-            If the reference has another count of values than there are objectives.
+            If the reference has another number of values than there are objectives.
         """
         return hypervolume(self.values * self.signs, self._signed(reference))
 
@@ -131,8 +131,8 @@ class ParetoFront:
         Parameters
         ----------
         weights : dict of str to float
-            By objective, 0 or more; 0 for those that are left out. Objectives that are to be small
-            have them, too.
+            By objective, 0 or more; 0 for those left out. Objectives that are to be small have
+            them as well.
 
         Returns
         -------
@@ -178,7 +178,7 @@ class ParetoFront:
 def check_choice(refit: Any, aims: Aims, metrics: Sequence[str] | None) -> None:
     """Raise ValueError for a `refit` that chooses nobody from a front.
 
-    `metrics` are those of ``scoring``, None where a function names them when it is called.
+    `metrics` are those of ``scoring``, None if a function names them when it is called.
     """
     names = set(aims.names)
     if isinstance(refit, Bound) and refit.metric not in names:

@@ -4,7 +4,7 @@ An average begins with the best candidate. Again and again the candidate joins, 
 in it already, with which the average of predictions for the test rows scores best, by the metric
 of the search (Caruana et al., Ensemble selection from libraries of models, ICML 2004).
 
-A choice among so many averages is too good on the rows that it was made on. So what an average
+A choice among that many averages is too good on the rows that it was made on. So what an average
 brings is measured on each fold by the choice that is made on the others.
 """
 
@@ -28,7 +28,7 @@ from sksearch.fitting.run._known_rows import ALL_ROWS
 from sksearch.fitting.run._metric_calls import Call, Heard
 from sksearch.fitting.run._tasks import Context
 
-N_STEPS = 25  # of the choice; weights are multiples of one part in so many
+N_STEPS = 25  # of the choice; weights are multiples of one part in that many
 N_IN_VAIN = 4  # steps without a better average, after which it ends
 N_ERRORS = 2  # by which averages must be worse, for one candidate to be used alone
 N_PIECES = 5  # of the rows, where there is one fold alone
@@ -43,9 +43,9 @@ class AverageScores:
     Parameters
     ----------
     context : Context
-        Of the search, with the rows whose predictions are kept.
+        Context of the search, with the rows whose predictions are kept.
     n_folds : int
-        Count of the folds on which all candidates have been.
+        Number of the folds on which all candidates have been.
     """
 
     def __init__(self, context: Context, n_folds: int) -> None:
@@ -68,7 +68,7 @@ class AverageScores:
                 for fold, piece in self._parts]  # fmt: skip
 
     def score(self, part: int, predictions: np.ndarray) -> float:
-        """Return the score of the metric that counts; -inf where there is none.
+        """Return the score of the metric that counts; -inf if there is none.
 
         Raises
         ------
@@ -131,7 +131,7 @@ class Average:
     Parameters
     ----------
     weights : dict of int to float
-        By candidate; they sum to 1.
+        Weights by candidate; they sum to 1.
     score : float
         Of averages, each chosen on the other folds.
     alone : float
@@ -166,12 +166,12 @@ def choose_average(
     limit : float
         Seconds for all models together.
     most : int
-        Largest count of models.
+        Largest number of models.
     without : collection of int, default=()
         Candidates that cannot be had.
     own : dict of int to list of float or None, default=None
-        Scores of candidates that are used alone, by part, where the search has them: a model may
-        predict another class than the one it gives the largest probability.
+        Scores of candidates used alone, by part, where the search has them: a model may predict
+        another class than the one it gives the largest probability.
 
     Returns
     -------
@@ -201,10 +201,10 @@ def choose_average(
 
 
 def _is_worse(found: Sequence[float], singles: Sequence[float]) -> bool:
-    """Whether averages are worse than single candidates, beyond noise.
+    """True if averages are worse than single candidates, beyond noise.
 
-    On other rows they seldom are, also where a few folds say so: of 63 searches of real tables
-    ten had a mean difference below 0, and seven of their averages were better on other rows.
+    On other rows they rarely are, also where a few folds say so: of 63 searches of real tables ten
+    had a mean difference below 0, and seven of their averages were better on other rows.
     """
     differences = np.subtract(found, singles)
     error = differences.std(ddof=1) / np.sqrt(len(differences))

@@ -66,7 +66,7 @@ class Members:
     Parameters
     ----------
     setup : Setup
-        Of the search.
+        Setup of the search.
     rows : list of ResultRow
         Those that may be averaged, by their index in ``cv_results_``; the first is the winner.
     trainings : dict of int to LastTraining
@@ -83,7 +83,7 @@ class Members:
     def average(self, winner: Predictor) -> tuple[Average | None, Predictor]:
         """Return the weights by row, and the average of the models.
 
-        `winner` is the first one's model. Where the others bring nothing, it is returned; and no
+        `winner` is the first one's model. If the others bring nothing, it is returned; and no
         weights where averages cannot be scored.
         """
         context, names = self.setup.context, list(self.rows)
@@ -105,7 +105,7 @@ class Members:
         return average, AveragedClassifier(parts, weights, several)
 
     def _chosen(self, winner: Predictor) -> tuple[Average, dict[int, Any]]:
-        """Choose the members, and train those that are chosen; both by position among the rows."""
+        """Choose the members, and train those chosen; both by position among the rows."""
         context, rows = self.setup.context, list(self.rows.values())
         scores = AverageScores(context, len(rows[0].outputs))
         predictions = [scores.divide(predictions_of(context, row)) for row in rows]

@@ -121,11 +121,11 @@ def out_of_fold(
     Parameters
     ----------
     setup : Setup
-        What the search was, with its seed, and where its trainings ran.
+        What the search was, with its seed, and where its fits ran.
     history : History
         What it did.
     chosen : list of (Trial, int, dict)
-        Each with the resource that counts for it, and its params there.
+        Each with the resource that counts for it, and its parameters there.
     method : str
         "auto", or one of `METHODS`.
 

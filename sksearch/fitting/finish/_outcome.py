@@ -35,7 +35,7 @@ class Found:
     Parameters
     ----------
     findings : Findings
-        Of a run that has ended.
+        Findings of a run that has ended.
     rows : list of ResultRow
         Those of ``cv_results_``.
     """
@@ -55,12 +55,12 @@ class Found:
 
     @property
     def outputs(self) -> list[Output]:
-        """What all trainings brought."""
+        """What all fits brought."""
         return [output for row in self.rows for output in row.new_outputs]
 
     @property
     def test_scores(self) -> Any:
-        """Those of a training: a number, or a dict by metric."""
+        """Those of a fit: a number, or a dict by metric."""
         return self.rows[0].new_outputs[0].test_scores
 
     def check(self) -> None:
@@ -69,7 +69,7 @@ class Found:
         warn_if_none_keeps_bounds(self.results)
 
     def name_scores(self) -> None:
-        """Give all trainings the same metrics, also those that failed."""
+        """Give all fits the same metrics, also those that failed."""
         name_error_scores(self.outputs)
 
     def row_scores(self) -> RowScores | None:
@@ -82,9 +82,9 @@ class Found:
         return luck_of_counts([each for each in curves if all(each)], self.findings.context.metric)
 
     def untuned_scores(self) -> list[float] | None:
-        """Return the scores of the untuned estimator, by fold, at its own count of iterations.
+        """Return the scores of the untuned estimator, by fold, at its own number of iterations.
 
-        None where it was not evaluated, finds no count in training, or did not come to its own.
+        None if it was not evaluated, finds no count in training, or did not come to its own.
         """
         context, trials = self.findings.context, self.history.trials
         outcome = self.findings.setup.problem.space.outcome(trials[0].params)
@@ -103,7 +103,7 @@ class Found:
         return ParetoFront.of(self.findings.context.aims, self.rows, self.results, wins)
 
     def schedule(self, index: int) -> list[dict[str, Any]]:
-        """Return which params held from which count of units on, for the candidate of a row."""
+        """Return which params held from which number of units on, for the candidate of a row."""
         row = self.rows[index]
         return schedule_of(self.history.trials, row.trial_id, row.n_resources)
 
@@ -125,7 +125,7 @@ class Found:
         Parameters
         ----------
         ranks : ndarray of int
-            Of the rows, by the metric that counts.
+            Ranks of the rows, by the metric that counts.
         index : int
             Row of the winner.
         winner : estimator object

@@ -30,7 +30,7 @@ class LastTraining:
     found : str or None
         The parameter that training has found, if there is one.
     schedule : list of dict
-        Which params held from which count of units on.
+        Which parameters held from which number of units on.
     """
 
     row: ResultRow
@@ -52,7 +52,7 @@ class LastTraining:
         Parameters
         ----------
         context : Context
-            Of the search.
+            Context of the search.
         estimator : estimator object
             The return value of `untrained`.
 
@@ -95,15 +95,15 @@ def follow(
     Parameters
     ----------
     resource : Resource
-        One that goes on from a fitted model.
+        One that continues from a fitted model.
     estimator : estimator object
         Unfitted.
     schedule : list of dict
-        Which params held from which count of units on.
+        Which parameters held from which number of units on.
     amount : int
-        Count of units at the end.
+        Number of units at the end.
     changing : tuple of str or None
-        Names of the params that may change on the way; None: all.
+        Names of the parameters that may change on the way; None: all.
     X, y : array-like
         The training rows.
     classes : ndarray, list of ndarray or None

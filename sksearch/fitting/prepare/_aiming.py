@@ -39,7 +39,7 @@ def aims_of(
 
 
 def _may_predict(estimator: Estimator, space: Space) -> bool:
-    """Whether the estimator has ``predict``, as it is or with other steps that are searched."""
+    """True if the estimator has ``predict``, as it is or with other steps searched."""
     if hasattr(estimator, "predict"):
         return True
     rng = np.random.default_rng(0)

@@ -78,7 +78,7 @@ def make_space(
     Parameters
     ----------
     options : Options
-        Of the search.
+        Options of the search.
     own : Space, dict or None
         What a search with rules of its own makes of the space; None without any.
     estimator : estimator object
@@ -113,7 +113,7 @@ def space_for(
 ) -> Any:
     """Return what the user gave, or the default space of the estimator for these data.
 
-    A default space lacks what the resource is, and a count of iterations that training finds
+    A default space lacks what the resource is, and a number of iterations that training finds
     where the resource cuts training into pieces.
     """
     size, is_whole = _size(X), not cuts_training(resource)
@@ -142,7 +142,7 @@ def space_for(
 
 
 def _check_optimum(options: Options, estimator: Estimator, space: Space) -> None:
-    """Refuse a default space in which the estimator's own score has no optimum; else warn."""
+    """Refuse a default space in which the estimator's own score has no optimum; otherwise warn."""
     why = ""
     if options.goal.scoring is None:
         why = glance(without_optimum, estimator, space.names, otherwise="")
@@ -165,7 +165,7 @@ def first_guesses(
     Parameters
     ----------
     options : Options
-        Of the search.
+        Options of the search.
     estimator : estimator object
         Unfitted.
     space : Space
@@ -227,7 +227,7 @@ def _known_candidates(estimator: Estimator, size: Size) -> list[dict]:
 
 
 def choices(options: Options, filled: Composer, problem: Problem, folds: Folds) -> tuple[str, ...]:
-    """Say what was chosen for the user: `filled` has the parts that were left to the search."""
+    """Say what was chosen for the user: `filled` has the parts left to the search."""
     notes = [f"folds: {note}" for note in folds.notes]
     if names := [name for name, _ in named_of(options.estimator)]:
         each = ", each with its own values at first" if problem.n_own == len(names) else ""

@@ -1,4 +1,4 @@
-"""Whether candidates can be averaged, seen before anything is trained."""
+"""True if candidates can be averaged, seen before anything is trained."""
 
 import warnings
 from collections.abc import Callable
@@ -97,14 +97,14 @@ def servable(
     Parameters
     ----------
     options : Options
-        Of the search.
+        Options of the search.
     context_of : callable
         Returns the context in which scorers are called.
 
     Returns
     -------
     options : Options
-        With the models that are left.
+        With the models left.
     notes : tuple of str
         A line for the plan, if any model is left out.
     """

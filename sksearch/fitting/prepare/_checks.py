@@ -83,7 +83,7 @@ def check_rates(
 
 
 def cuts_training(resource: str | Resource | None) -> bool:
-    """Whether a resource, as the user gave it, cuts one training into pieces."""
+    """True if a resource, as the user gave it, cuts one training into pieces."""
     return acts_on(resource) in ("calls", "training")
 
 
@@ -123,7 +123,7 @@ def planned(scheduler: Scheduler, problem: Problem) -> Plan:
 
 
 def _check_bracket(rungs: tuple[Rung, ...], scheduler: Scheduler) -> None:
-    """Raise ValueError if this is no bracket: rungs of whole numbers, each above the last one."""
+    """Raise ValueError unless this is a bracket of increasing whole-number rungs."""
     if isinstance(rungs, Rung) or not rungs:
         raise ValueError(
             f"scheduler={scheduler} plans the bracket {rungs!r}, and a bracket is a tuple of one "

@@ -65,7 +65,7 @@ def check_folder(path: object) -> None:
 
 
 def check_n_jobs(n_jobs: int | None) -> None:
-    """Raise ValueError for a count of workers that is none."""
+    """Raise ValueError for a number of workers that is none."""
     if n_jobs == 0:
         raise ValueError(
             "n_jobs=0 leaves nobody to train: pass None or 1 for one training at a time, or -1 "
@@ -88,7 +88,7 @@ def check_cv(cv: Folding, params: dict[str, Any]) -> None:
 
 
 def check_pre_dispatch(pre_dispatch: object) -> None:
-    """Raise ValueError for a count of trainings that is none."""
+    """Raise ValueError for a number of fits that is none."""
     try:
         enough = pre_dispatch is None or pre_dispatch_count(pre_dispatch, 1, least=-1) >= 1
     except Exception:
@@ -137,7 +137,7 @@ def check_refit(refit: object) -> None:
 
 
 def check_containers(X: Samples, y: Targets) -> None:
-    """Raise TypeError for data that have no rows."""
+    """Raise TypeError for data with no rows."""
     if isinstance(X, Mapping) and not hasattr(X, "shape"):
         raise TypeError("X is a dict, which has no rows: pass a table, pandas.DataFrame(X).")
     for name, data in (("X", X), ("y", y)):
@@ -158,7 +158,7 @@ def check_containers(X: Samples, y: Targets) -> None:
 
 
 def _are_names(X: Any, y: Any) -> bool:
-    """Whether a target is the name of a column of X, or a list of some."""
+    """True if a target is the name of a column of X, or a list of some."""
     names, columns = [y] if isinstance(y, str) else y, list(X.columns)
     return len(names) not in (0, len(X)) and all(name in columns for name in names)
 

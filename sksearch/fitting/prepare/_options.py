@@ -35,7 +35,7 @@ class Goal:
 
     @property
     def has_aims(self) -> bool:
-        """Whether there are objectives or bounds: a race compares scores alone."""
+        """True if there are objectives or bounds: a race compares scores alone."""
         return bool(self.objectives or bounds_of(self.constraints))
 
 
@@ -55,7 +55,7 @@ class Knowledge:
 
     @property
     def is_left(self) -> bool:
-        """Whether first candidates are left to the search."""
+        """True if first candidates are left to the search."""
         return isinstance(self.initial_params, str)
 
 
@@ -66,7 +66,7 @@ class Spending:
     Parameters
     ----------
     min_resources, max_resources, select, audit, n_iter : object
-        As for a search; `n_iter` is None where it has none.
+        As for a search; `n_iter` is None if it has none.
     resource : str, Resource or None
         The resource that is spent.
     """
@@ -80,12 +80,12 @@ class Spending:
 
     @property
     def has_no_rungs(self) -> bool:
-        """Whether the user names neither the least nor the most that a candidate gets."""
+        """True if the user names neither the least nor the most that a candidate gets."""
         return self.min_resources == self.max_resources == "auto"
 
 
 def most_averaged(ensemble: Any) -> int:
-    """Return the largest count of models that are averaged; 0 for the best one alone.
+    """Return the largest number of models averaged; 0 for the best one alone.
 
     `ensemble` is as for a search: whether to, or the count.
     """
@@ -112,7 +112,7 @@ class Options:
     error_score, return_train_score, verbose : object
         As for a search.
     ensemble : int
-        Largest count of models that are averaged; 0 for the best one alone.
+        Largest number of models averaged; 0 for the best one alone.
     left : frozenset of str
         "sampler" and "scheduler" where the user leaves them to the search, and "cv" of a search
         that chooses folds where no splitter is passed.
@@ -136,16 +136,16 @@ class Options:
 
     @property
     def is_auto(self) -> bool:
-        """Whether the search chooses its first candidates, unless its user does."""
+        """True if the search chooses its first candidates, unless its user does."""
         return self.space is None or "sampler" in self.left
 
     @property
     def leaves_spending(self) -> bool:
-        """Whether the search is left how it spends, and on what."""
+        """True if the search is left how it spends, and on what."""
         return "scheduler" in self.left and self.spending.resource == "auto"
 
     def may_race(self, n_splits: int) -> bool:
-        """Whether a search that says nothing else races over so many folds, if they are alike."""
+        """True if a search races over that many folds by default, if they are alike."""
         is_free = self.leaves_spending and self.spending.has_no_rungs
         reads_means = self.goal.has_aims or callable(self.goal.refit)
         return is_free and n_splits >= MIN_FOLDS_TO_RACE and not reads_means

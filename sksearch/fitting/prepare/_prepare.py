@@ -148,7 +148,7 @@ class Data:
 
     X: Samples
     y: Targets
-    params: dict[str, Any]  # passed beside them
+    params: dict[str, Any]  # passed next to them
     routed: Any  # the same, by receiver
     folds: Folds
     classes: Labels
@@ -161,7 +161,7 @@ class Data:
         return self.routed.estimator.fit
 
     def n_longest(self, refit: Any) -> int:
-        """Count of rows of the longest training, that of a refit if there is one."""
+        """Number of rows of the longest training, that of a refit if there is one."""
         return num_samples(self.X) if refit else max(len(i) for i, _ in self.folds.splits)
 
 
@@ -220,7 +220,7 @@ def _parts_of(
     resource = as_resource(filled.resource, estimator, n_rows, space.names, data.fit_params)
     check_training(resource, estimator, space, data.fit_params, data.X)
     check_ensemble(options.ensemble, estimator, options.goal)
-    # From a copy: the seed must not depend on how many candidates were settled beforehand.
+    # From a copy: the seed must not depend on how many candidates were settled in advance.
     sampler, scheduler = filled._compose(space, copy.deepcopy(rng))
     audit = options.spending.audit
     scheduler = Audited(scheduler, audit) if audit else scheduler

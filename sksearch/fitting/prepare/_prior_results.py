@@ -29,9 +29,9 @@ def earlier_results(source: FinishedSearch, *, same_task: bool = False) -> Earli
     ----------
     source : object
         A fitted search of this library or of scikit-learn, or its ``cv_results_`` as a dict or a
-        DataFrame, read from a file of text, too; a DataFrame with a column for each parameter and
-        one named "score"; a `checkpoint_dir`; what `minimize` or `load_history` returned; or an
-        Optuna study.
+        DataFrame, read from a file of text as well; a DataFrame with a column for each parameter
+        and one named "score"; a `checkpoint_dir`; what `minimize` or `load_history` returned; or
+        an Optuna study.
     same_task : bool, default=False
         Whether estimator, data, folds and metric are those of the new search. Then its models
         take these scores as results of their own, and it begins with the best candidate.
@@ -40,8 +40,8 @@ def earlier_results(source: FinishedSearch, *, same_task: bool = False) -> Earli
     Returns
     -------
     earlier : EarlierTask
-        Candidates and scores, greater is better. Of several resources the largest with ten
-        results counts, or else the one that has most.
+        Candidates and scores, greater is better. Of several resources the largest with ten results
+        counts, otherwise the one that has most.
 
     Raises
     ------

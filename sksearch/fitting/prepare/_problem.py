@@ -69,8 +69,8 @@ def adapt(
 ) -> tuple[Problem, Scheduler]:
     """Settle what is the scheduler's to say: the lowest rung, how many get it all, what changes.
 
-    And what is the sampler's: whether candidates repeat. ValueError if params are to change on the
-    way of a training that does not obey them.
+    And what is the sampler's: whether candidates repeat. ValueError if parameters are to change on
+    the way of a fit that does not obey them.
     """
     problem = replace(problem, repeats=sampler.told.repeats)
     if scheduler.reads.states:
@@ -86,12 +86,12 @@ def adapt(
 
 
 def fits_whole(scheduler: Scheduler, space: Space) -> bool:
-    """Whether a scheduler plans whole fits alone, however much of a resource there is."""
+    """True if a scheduler plans whole fits alone, however much of a resource there is."""
     return _is_whole(_plan_of(scheduler, space, MANY), MANY)
 
 
 def _count_at_full(scheduler: Scheduler, space: Space, n_units: int) -> int | None:
-    """Count of candidates if a scheduler means all to get the full resource; None without end."""
+    """Number of candidates if a scheduler means all to get the full resource; None without end."""
     plan = _plan_of(scheduler, space, n_units)
     if not (scheduler.told.by_fold or _is_whole(plan, n_units)):
         return None
@@ -99,7 +99,7 @@ def _count_at_full(scheduler: Scheduler, space: Space, n_units: int) -> int | No
 
 
 def _is_whole(plan: Plan, n_units: int) -> bool:
-    """Whether each candidate gets all units at once."""
+    """True if each candidate gets all units at once."""
     brackets = plan.brackets
     return bool(brackets) and all(
         len(rungs) == 1 and rungs[0].resource == n_units for rungs in brackets

@@ -33,7 +33,7 @@ MACRO = {
     "roc_auc": "roc_auc_ovr",
 }
 METRIC_ARGUMENTS = ("y_true", "y_pred")  # as those of scikit-learn begin
-#: Metrics of scikit-learn that have no largest value.
+#: Metrics of scikit-learn with no largest value.
 UNBOUNDED = {"mutual_info_score", "calinski_harabasz_score", "dcg_score", "davies_bouldin_score"}
 METRICS = "sklearn.metrics."
 LOSSES = ("_error", "_loss", "_deviance")  # as names of what is to be small end
@@ -47,7 +47,7 @@ def check_scoring(scoring: Scoring, n_arguments: int) -> None:
     scoring : object
         As the user gave it.
     n_arguments : int
-        Of a scorer: estimator, X, and y if there is one.
+        Number of arguments of a scorer: estimator, X, and y if there is one.
     """
     if isinstance(scoring, list | tuple | dict) and not scoring:
         raise ValueError(
@@ -131,7 +131,7 @@ def _metric_of_numbers(name: str, model: str) -> str:
 
 
 def _is_metric(scorer: Scorer, n_arguments: int) -> bool:
-    """Whether a function cannot be called as a scorer, or is named like a metric."""
+    """True if a function cannot be called as a scorer, or is named like a metric."""
     try:
         signature = inspect.signature(scorer)
     except (TypeError, ValueError):  # of a builtin
@@ -171,7 +171,7 @@ def check_target_score(target: float | None, scorers: Scorer, metric: str | None
     Parameters
     ----------
     target : float or None
-        Of the search.
+        Target of the search.
     scorers : callable
         As scikit-learn makes it of `scoring`.
     metric : object
@@ -195,5 +195,5 @@ def check_target_score(target: float | None, scorers: Scorer, metric: str | None
 
 
 def _metric_that_decides(scorers: Scorer, metric: str | None) -> tuple[Any, int]:
-    """The function of the scorer that decides, None if it is not known, and its sign."""
+    """The function of the scorer that decides, None if unknown, and its sign."""
     return metric_of_scorer(getattr(scorers, "_scorers", {metric: scorers}).get(metric))

@@ -35,7 +35,7 @@ def make_folds(
     Parameters
     ----------
     options : Options
-        Of the search.
+        Options of the search.
     given : object
         Its `cv`; of a one-shot iterator the list of its folds.
     X, y : array-like
@@ -44,7 +44,7 @@ def make_folds(
         Arguments of the splitter, such as ``groups``.
     unit : str or None, default=None
         What an earlier process spends on a candidate, if it has begun this search: a splitter
-        without a seed may make folds of other sizes now, and what has raced goes on racing.
+        without a seed may make folds of other sizes now, and what has raced continues racing.
 
     Returns
     -------
@@ -68,7 +68,7 @@ def make_folds(
 
 
 def leaves_folds(cv: Folding) -> TypeGuard[int | None]:
-    """Whether a `cv` says no more than how many folds there are."""
+    """True if a `cv` says no more than how many folds there are."""
     return cv is None or (isinstance(cv, Integral) and not isinstance(cv, bool))
 
 
@@ -183,14 +183,14 @@ def _with_classes(splits: list, labels: np.ndarray) -> list:
 
 
 def _can_stratify(estimator: Estimator, y: Targets) -> bool:
-    """Whether folds can have the classes in proportion, by the rule of scikit-learn."""
+    """True if folds can have the classes in proportion, by the rule of scikit-learn."""
     if y is None or not is_classifier(estimator):
         return False
     return glance(type_of_target, y) in ("binary", "multiclass")
 
 
 def _times_of(X: Samples) -> Any:
-    """The index of a table of pandas, if it has times in order, enough of them for folds."""
+    """The index of a pandas DataFrame, if it has times in order, enough of them for folds."""
     pandas, index = sys.modules.get("pandas"), getattr(X, "index", None)
     if pandas is None or not isinstance(index, pandas.DatetimeIndex | pandas.PeriodIndex):
         return None
@@ -199,7 +199,7 @@ def _times_of(X: Samples) -> Any:
 
 
 def _has_unsorted_times(X: Samples) -> bool:
-    """Whether a table of pandas has different times as its index, in no order."""
+    """True if a pandas DataFrame has different times as its index, in no order."""
     pandas, index = sys.modules.get("pandas"), getattr(X, "index", None)
     if pandas is None or not isinstance(index, pandas.DatetimeIndex | pandas.PeriodIndex):
         return False

@@ -97,7 +97,7 @@ class _Column:
     Attributes
     ----------
     codes : ndarray of int of shape (n_rows,)
-        Rows with equal values have equal codes; -1 where the value is missing.
+        Rows with equal values have equal codes; -1 if the value is missing.
     numbers : ndarray of float of shape (n_rows,) or None
         The values, None if they are not numbers.
     """
@@ -158,7 +158,7 @@ def _bits(column: _Column, target: _Column) -> float:
     orders = _log2_factorial(int(both.sum())) - sum(map(_log2_factorial, counts))
     bits = -1.0
     if _is_one_to_one(column.codes[both], target.codes[both]):
-        # Other orders of the column are a copy, too, where values are equally frequent.
+        # Other orders of the column are a copy as well, where values are equally frequent.
         bits = orders - sum(map(_log2_factorial, Counter(counts).values()))
     if column.numbers is not None and target.numbers is not None:
         x, y = column.numbers[both], target.numbers[both]
@@ -168,13 +168,13 @@ def _bits(column: _Column, target: _Column) -> float:
 
 
 def _is_one_to_one(codes: np.ndarray, others: np.ndarray) -> bool:
-    """Whether rows with equal values in one column are those with equal values in another."""
+    """True if rows with equal values in one column are those with equal values in another."""
     n, m = len(np.unique(codes)), len(np.unique(others))
     return n == m == len(np.unique(codes * (others.max() + 1) + others))
 
 
 def _is_monotone(x: np.ndarray, y: np.ndarray) -> bool:
-    """Whether y rises with x, and both have as many values but for digits that one lacks."""
+    """True if y rises with x, and both have as many values but for digits that one lacks."""
     n, m = len(np.unique(x)), len(np.unique(y))
     return min(n, m) >= NEARLY * max(n, m) and bool((np.diff(y[np.lexsort((y, x))]) >= 0).all())
 

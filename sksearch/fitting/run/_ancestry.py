@@ -31,7 +31,7 @@ def stages_to(trials: Sequence[Trial], trial_id: int, resource: int) -> tuple[St
 
 
 def schedule_of(trials: Sequence[Trial], trial_id: int, resource: int) -> list[dict[str, Any]]:
-    """Return which params hold from which count of units on, on the way of a trial."""
+    """Return which params hold from which number of units on, on the way of a trial."""
     schedule: list[dict[str, Any]] = []
     before = NOTHING
     for stage in stages_to(trials, trial_id, resource):

@@ -130,7 +130,7 @@ def mapped(decisions: np.ndarray, maps: Maps, classes: Classes) -> np.ndarray:
 
 
 def cross_mapped(decisions: Sequence[np.ndarray], y: Sequence[Any], classes: Classes) -> list:
-    """Return probabilities part by part, each by maps that were fitted on the other parts.
+    """Return probabilities part by part, each by maps fitted on the other parts.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def cross_mapped(decisions: Sequence[np.ndarray], y: Sequence[Any], classes: Cla
     Returns
     -------
     shares : list of ndarray
-        By part.
+        Shares by part.
     """
     found = []
     for k, part in enumerate(decisions):
@@ -161,7 +161,7 @@ def cross_mapped(decisions: Sequence[np.ndarray], y: Sequence[Any], classes: Cla
 
 
 def _are_enough(y: Sequence[np.ndarray], classes: Classes) -> bool:
-    """Whether each class has the rows that its map needs."""
+    """True if each class has the rows that its map needs."""
     if not y:
         return False
     labels = np.concatenate(y)

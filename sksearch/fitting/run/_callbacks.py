@@ -57,10 +57,10 @@ NO_CALLBACKS = _NoContext()
 
 
 def root_callback_context(search: BaseSearchCV, n_tasks: int) -> CallbackContext:
-    """Return the callback context of a whole ``fit`` with so many subtasks.
+    """Return the callback context of a whole ``fit`` with that many subtasks.
 
-    It is a stand-in that does nothing where nobody listens: before scikit-learn 1.9, and when
-    neither the search nor its estimator holds callbacks.
+    It is a stand-in that does nothing if nobody listens: before scikit-learn 1.9, and when neither
+    the search nor its estimator holds callbacks.
     """
     if not hasattr(search, "_init_callback_context") or not _has_callbacks(search):
         return NO_CALLBACKS
@@ -84,7 +84,7 @@ def _has_callbacks(search: BaseSearchCV) -> bool:
         getattr(listener, "_skl_callbacks", None)
         for listener in (search, search.estimator, *params)
     )
-    # A plan of skrub among the params says that it has any attribute.
+    # A plan of skrub among the parameters says that it has any attribute.
     return hasattr(search, "_parent_callback_ctx") or any(isinstance(c, list) and c for c in held)
 
 
@@ -129,7 +129,7 @@ class RungContexts:
         )
 
     def tell(self, job: Job) -> bool:
-        """Count a job that ended; True if it was the last that was planned for its rung."""
+        """Count a job that ended; True if it was the last planned for its rung."""
         key = (job.bracket, job.resource)
         self._n_told[key] += 1
         return self._n_told[key] == self._planned[key].n_candidates

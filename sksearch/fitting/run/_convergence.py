@@ -12,10 +12,10 @@ s           standard error of a difference between the best candidate and the ne
 
 As much time again cannot be expected to bring more than ``t * max(EI(x) / c(x))``, since the
 expected improvement falls as candidates come, nor more than ``E[max f] - max f`` over those that
-are known. Where the smaller of both is less than `s`, better candidates could hardly be told from
-the best one, and the search has converged. The first bound is the rule of [2]_, with ``s / t`` as
-the price of a second; the second one is that of [3]_ and [4]_, with the error of cross-validation
-as what does not matter. No price has to be named, nor a difference.
+are known. If the smaller of both is less than `s`, better candidates could hardly be told from the
+best one, and the search has converged. The first bound is the rule of [2]_, with ``s / t`` as the
+price of a second; the second one is that of [3]_ and [4]_, with the error of cross-validation as
+what does not matter. No price has to be named, nor a difference.
 
 References
 ----------
@@ -43,7 +43,7 @@ from sksearch.samplers._gp_proposal import Proposal, margin_of_ties
 from sksearch.samplers._observations import Observations, observe
 from sksearch.samplers._surrogate import best_points
 
-GROWTH = 1.1  # of the count of candidates, before the question is asked again
+GROWTH = 1.1  # of the number of candidates, before the question is asked again
 FEWEST = 20  # candidates, and two more than there are parameters, before it is asked first
 N_POINTS, N_DRAWS = 400, 64  # of the functions whose maximum is averaged
 N_NEXT = 10  # candidates that the best one is compared with
@@ -52,7 +52,7 @@ STREAM = 11  # tells its generator from others of the same trial
 
 
 class Convergence:
-    """Whether a search has converged; a function of the history, asked now and then.
+    """True if a search has converged; a function of the history, asked now and then.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class Convergence:
 
     @own_numerics()
     def reached(self, history: History) -> bool:
-        """Whether to stop, after a result.
+        """True if a search should stop, after a result.
 
         Parameters
         ----------
@@ -75,7 +75,7 @@ class Convergence:
         Returns
         -------
         reached : bool
-            False, too, where it is too early to know.
+            False as well, where it is too early to know.
         """
         data = observe(history, Start(self._max_resources, 0))
         n, n_dims = len(data.y), history.problem.space.n_dims
@@ -88,7 +88,7 @@ class Convergence:
         )
 
     def _standard_error(self, history: History) -> float | None:
-        """Of a difference between means over all folds; None where nobody has two folds.
+        """Of a difference between means over all folds; None if nobody has two folds.
 
         The training rows of folds overlap: with k folds a row trains k - 1 times as often as it
         tests, hence the second term [1]_.

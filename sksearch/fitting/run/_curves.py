@@ -1,7 +1,7 @@
-"""Candidates whose count of iterations is an outcome of training: the count, and the scores at it.
+"""Candidates with a number of iterations found in training, and their scores at it.
 
 A curve is a list of ``[count, test scores, train scores]``, counts ascending; scores are a number,
-or a dict of them by metric, and train scores None where nobody asked for them.
+or a dict of them by metric, and train scores None if nobody asked for them.
 """
 
 import math
@@ -14,7 +14,7 @@ from sksearch.fitting.run._tasks import Output
 
 
 def value_of(scores: Scores, metric: str | None) -> float:
-    """Return the score that counts: that of `metric`, else the first, or the only one."""
+    """Return the score that counts: that of `metric`, otherwise the first, or the only one."""
     if isinstance(scores, dict):
         scores = scores[metric] if metric in scores else next(iter(scores.values()))
     return scores

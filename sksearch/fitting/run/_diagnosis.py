@@ -1,4 +1,4 @@
-"""Why all trainings fail: what the error and the data show, in one line with its cure."""
+"""Why all fits fail: what the error and the data show, in one line with its cure."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ def cause_of(context: Context, details: str) -> str:
     Parameters
     ----------
     context : Context
-        Of the search; its data are looked at where the error speaks of them.
+        Context of the search; its data are looked at where the error speaks of them.
     details : str
         Text of the error, without the code that raised it.
 
@@ -304,7 +304,7 @@ def _kind(column: np.ndarray) -> str:
 
 
 def _is_text(column: np.ndarray) -> bool:
-    """Whether the first value that is there is a text."""
+    """True if the first value that is there is a text."""
     if column.dtype.kind in "US":
         return len(column) > 0
     if column.dtype.kind not in ("O", "T"):

@@ -1,4 +1,4 @@
-"""Whether a search can succeed: as long as all has failed alike, params may not be to blame."""
+"""True if a search can succeed: as long as all has failed alike, params may not be to blame."""
 
 import re
 import warnings
@@ -25,11 +25,11 @@ from sksearch.history import Params, Problem
 
 N_ALIKE = 3  # candidates that have failed in the same way
 N_IN_VAIN = 100  # candidates that have failed in any way, where only the time ends the search
-#: Points spread over the space that must fail, too. A Sobol sequence has one in each 128th of a
+#: Points spread over the space that must fail as well. A Sobol sequence has one in each 128th of a
 #: range, and of candidates of which 3 % succeed 128 draws miss all once in 50 times.
 N_PROBES = 128
 N_PROBES_OF_KNOWN = 32  # where the data show the cause
-PROBE_SECONDS = 5.0  # for all of them; a search whose fits fail slowly goes on
+PROBE_SECONDS = 5.0  # for all of them; a search whose fits fail slowly continues
 
 
 @dataclass
@@ -39,12 +39,12 @@ class AbortRule:
     A search is lost if some candidates have failed with the same error on the same fold, none of
     the searched parameters can be to blame, and the untuned estimator and many points spread over
     the space fail alike at the largest resource. If there is no time to try these, the cause must
-    be seen in the data. Where a part of a space fails, or small sizes do, the search continues.
+    be seen in the data. If a part of a space fails, or small sizes do, the search continues.
 
     Parameters
     ----------
     context : Context
-        Of the search.
+        Context of the search.
     problem : Problem
         Its space, and whether the first candidate is the untuned estimator.
     may_train : bool
@@ -66,7 +66,7 @@ class AbortRule:
     #: By rung and fold: the causes of errors, or their texts.
     _errors: dict[tuple[int, int], set[str]] = field(default_factory=dict)
     _texts: set[str] = field(default_factory=set)  # of all errors
-    _failed: dict[int, dict] = field(default_factory=dict)  # params, by trial
+    _failed: dict[int, dict] = field(default_factory=dict)  # parameters, by trial
     _has_ended: bool = False  # something has not failed
     _causes: dict[str, str] = field(default_factory=dict)  # by error
     _space_fails: bool | None = None  # whether points all over the space fail; None: not tried
@@ -85,7 +85,7 @@ class AbortRule:
             self.is_lost = in_vain or self._params_are_not_to_blame(outputs)
 
     def _params_are_not_to_blame(self, outputs: list[Output]) -> bool:
-        """Whether other params would fail, too, as these did whose outputs are given."""
+        """True if other params would fail as well, as these did whose outputs are given."""
         if any(len(errors) > 1 for errors in self._errors.values()) or self._may_be_params():
             return False
         is_known = bool(self._cause(outputs[0]))
@@ -109,7 +109,7 @@ class AbortRule:
         return trial_id == 0 and self.problem.has_baseline
 
     def _may_be_params(self) -> bool:
-        """Whether an error names a searched parameter, or there are choices that nobody had."""
+        """True if an error names a searched parameter, or there are choices that nobody had."""
         space = self.problem.space
         params = [p for i, p in self._failed.items() if not self._is_untuned(i)]
         U = np.array([space.place(each) for each in params])
@@ -128,7 +128,7 @@ class AbortRule:
         return False
 
     def _all_fail(self, example: Output) -> bool:
-        """Whether the untuned estimator, and then points all over the space, fail like an example.
+        """True if the untuned estimator, and then points all over the space, fail like an example.
 
         If that is not seen in few seconds, the data must show the cause.
         """
@@ -159,7 +159,7 @@ def _probes(problem: Problem, n: int, tried: Iterable[Params] = ()) -> Iterator[
 
 
 def fails_everywhere(context: Context, problem: Problem) -> bool:
-    """Whether the untuned estimator fails, and so do points all over the space.
+    """True if the untuned estimator fails, and so do points all over the space.
 
     As many as few seconds allow; on some rows, and the first fold.
     """
@@ -215,7 +215,7 @@ def explained(context: Context, outputs: list[Output], text: str) -> str:
     Parameters
     ----------
     context : Context
-        Of the search.
+        Context of the search.
     outputs : list of Output
         Which have all failed.
     text : str

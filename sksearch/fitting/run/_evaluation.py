@@ -124,7 +124,7 @@ def _evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Out
         state, output.lost_state, stages = load_state(context, task)
         train_rows: tuple[Any, Any] = safe_split(state.estimator, context.X, context.y, train)
         test_rows = safe_split(state.estimator, context.X, context.y, test, train)
-    except BaseException as error:  # params that its estimator does not take, for instance
+    except BaseException as error:  # parameters that its estimator does not take, for instance
         _fail(context, output, error, start)
         message.end(output)
         return output
@@ -173,7 +173,7 @@ def train_further(
         # What is lost is trained again with the seeds that it was trained with.
         again = stage.resource < task.resource
         with seeds_of(context, stage, task.fold, environment) if again else nullcontext():
-            if stage.trial_id != before.trial_id and state.n_steps:  # a new one has its params
+            if stage.trial_id != before.trial_id and state.n_steps:  # a new one has its parameters
                 change_to(state, stage.params, context.changing)
             state = context.resource.train(
                 state, *train_rows, stage.resource, before.resource, context.classes, fit_params
@@ -202,7 +202,7 @@ def rows_of(context: Context, task: Task) -> tuple[Any, Any]:
 
 
 def load_state(context: Context, task: Task) -> tuple[State, str, list[Stage]]:
-    """The state to go on from, why an earlier one is lost, and the stages: where it is, and on.
+    """The state to continue from, why an earlier one is lost, and the stages: where it is, and on.
 
     A lost state costs time, nothing more.
     """

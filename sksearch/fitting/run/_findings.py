@@ -1,4 +1,4 @@
-"""The results of a run: who leads, whether to go on, and what to warn of or to raise."""
+"""The results of a run: who leads, whether to continue, and what to warn of or to raise."""
 
 import math
 from collections import Counter
@@ -32,7 +32,7 @@ class Findings:
     Parameters
     ----------
     setup : Setup
-        Of the search.
+        Setup of the search.
     history : History
         Grows while it runs.
     watch : Watch
@@ -41,7 +41,7 @@ class Findings:
     Attributes
     ----------
     outputs : Outputs
-        Outputs of trainings.
+        Outputs of fits.
     incumbent : Incumbent
         The best candidate so far.
     """
@@ -61,7 +61,7 @@ class Findings:
         self._rule, self._n_finite = setup.rule, 0
         rungs = [rung for rung in setup.plan.rungs if rung.bracket == 0]
         self._units = sum(rung.resources for rung in rungs)
-        # Where candidates are dropped on the way, nobody knows what it will cost.
+        # If candidates are dropped on the way, nobody knows what it will cost.
         self._time_is_known = len(rungs) < 2 or setup.plan.is_most
 
     def rows(self) -> list[ResultRow]:
@@ -70,7 +70,7 @@ class Findings:
         return self.outputs.rows(self.history.trials, *args)
 
     def may_be_averaged(self, job: Job) -> bool:
-        """Whether a candidate may be averaged with others as it is after a job."""
+        """True if a candidate may be averaged with others as it is after a job."""
         return self._best.size > 0 and (self._may_win(job) or self.plan.by_folds)
 
     # ---- while it runs
@@ -118,7 +118,7 @@ class Findings:
         return ends
 
     def _may_win(self, job: Job) -> bool:
-        """Whether a candidate may win as it is after a job."""
+        """True if a candidate may win as it is after a job."""
         return self.plan.any_rung_wins or job.resource == self.plan.top
 
     def _forget_predictions(self, job: Job, retired: list[int], score: float) -> None:
@@ -133,7 +133,7 @@ class Findings:
                 self.outputs.forget_predictions(trials[trial_id])
 
     def _keep_time_for_members(self) -> None:
-        """Keep the time for training others that are averaged with the best one."""
+        """Keep the time for training others averaged with the best one."""
         if self.setup.ensemble > 1 and self._best:
             places = self._best.places()[: 1 + N_MEMBERS]
             seconds = [self.incumbent.seconds_to_refit(*place) for place in places]

@@ -29,7 +29,7 @@ class Folds:
     cv : object
         What made them: the `cv` of the search, or what stands in for it.
     unlike : str, default=""
-        Why a race must not judge by the first of them, where the search would race; else "".
+        Why a race must not judge by the first of them, where the search would race; otherwise "".
     notes : tuple of str, default=()
         Decisions, why, and what to pass to have it otherwise; a sentence each.
     """
@@ -149,7 +149,7 @@ def warn_of_folds(splits: list, strata: np.ndarray | None) -> Iterator[str]:
 
 
 def trains_on_the_past(splits: list) -> bool:
-    """Whether in every fold all test rows come after all training rows."""
+    """True if in every fold all test rows come after all training rows."""
     return all(row_numbers(train).max() < row_numbers(test).min() for train, test in splits)
 
 
@@ -164,7 +164,7 @@ def why_unlike(splits: list, n_samples: int) -> str:
     splits : list of (array, array)
         Training and test rows of each fold.
     n_samples : int
-        Count of rows of X.
+        Number of rows of X.
 
     Returns
     -------
@@ -183,7 +183,7 @@ def why_unlike(splits: list, n_samples: int) -> str:
 
 
 def _never_trains_ahead(splits: list, n_samples: int) -> bool:
-    """Whether no fold trains on rows that one after it tests, wherever these stand in X."""
+    """True if no fold trains on rows that one after it tests, wherever these stand in X."""
     tested_by = np.full(n_samples, -1)  # the last fold that tests a row
     for i, (_, test) in enumerate(splits):
         tested_by[np.asarray(test)] = i

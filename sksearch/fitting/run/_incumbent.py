@@ -18,16 +18,16 @@ class Incumbent:
     Parameters
     ----------
     setup : Setup
-        Of the search.
+        Setup of the search.
     history : History
         The history of the search.
     outputs : Outputs
-        Outputs of trainings.
+        Outputs of fits.
 
     Attributes
     ----------
     n_without_improvement : int
-        Count of candidates since the best one.
+        Number of candidates since the best one.
     trial_id : int or None
         The best one, None while there is none.
     """
@@ -53,7 +53,7 @@ class Incumbent:
             self._setup.time.keep_for_last(seconds, leaves_some)
 
     def seconds_to_refit(self, trial_id: int, resource: int) -> float:
-        """Foretell what it takes to train a candidate on all rows.
+        """Predict what it takes to train a candidate on all rows.
 
         Seconds on the folds, as many times more as all rows cost more than those of a fold.
         """
@@ -73,7 +73,7 @@ class Incumbent:
 
 
 def knows_baseline(history: History) -> bool:
-    """Whether the candidate to beat, if there is one, has a result that it can be judged by."""
+    """True if the candidate to beat, if there is one, has a result that it can be judged by."""
     if not history.problem.has_baseline or not history.trials:
         return True
     return bool(history.trials[0].results)

@@ -107,7 +107,7 @@ ELSEWHERE = {
 
 
 class KnownNames:
-    """Refuses parameters that a search does not have, and names those that are meant."""
+    """Refuses parameters that a search does not have, and names those meant."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -117,7 +117,7 @@ class KnownNames:
 
 
 def known_names(function: F) -> F:
-    """Make a function refuse arguments that it does not have, and name those that are meant."""
+    """Make a function refuse arguments that it does not have, and name those meant."""
     is_init = function.__name__ == "__init__"
 
     @wraps(function)

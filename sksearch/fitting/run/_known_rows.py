@@ -68,7 +68,7 @@ class KnownRows:
         Raises
         ------
         UnknownRowsError
-            If a row is none of those that are known, or is there twice with different entries.
+            If a row is not one of those that are known, or is there twice with different entries.
         """
         if X is ALL_ROWS or self._is_all(X):
             return table
@@ -85,11 +85,11 @@ class KnownRows:
         return table[places]
 
     def _is_all(self, X: Any) -> bool:
-        """Whether these are the known rows themselves, unchanged."""
+        """True if these are the known rows themselves, unchanged."""
         return X is self.X and (self._copy is None or bool(X.equals(self._copy)))
 
     def _places(self, X: Samples) -> np.ndarray:
-        """Places of rows among those that are known; of equal ones that of the first."""
+        """Places of rows among those known; of equal ones that of the first."""
         if not num_samples(X):  # as models do: it is no other row
             raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
         try:
@@ -126,7 +126,7 @@ class KnownRows:
         return np.array([self._by_key[key] for key in self._known[2]], dtype=int)
 
     def _keys_of(self, X: Any) -> list[Hashable]:
-        """Keys of rows that are asked for, made as those of the known ones are."""
+        """Keys of rows asked for, made as those of the known ones are."""
         form, shape, _ = self._known
         ours, theirs = getattr(self.X, "columns", None), getattr(X, "columns", None)
         if ours is not None and theirs is not None and list(ours) != list(theirs):
@@ -192,7 +192,7 @@ def _bytes_of(numbers: np.ndarray) -> list[Hashable]:
 
 
 def _key_of_cell(value: Any) -> Hashable:
-    """What is equal for equal values, also of types that have no hash."""
+    """What is equal for equal values, also of types with no hash."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return MISSING
     with suppress(Exception):  # arrays have no truth, dicts no hash

@@ -1,4 +1,4 @@
-"""What is measured of a fitted model beside its scores: seconds and bytes."""
+"""What is measured of a fitted model next to its scores: seconds and bytes."""
 
 from sksearch._utils._clock import now
 from sksearch._utils._compat import num_samples
@@ -18,7 +18,7 @@ def measure(context: Context, task: Task, output: Output, state: State, X: Sampl
     Parameters
     ----------
     context : Context
-        Of the search.
+        Context of the search.
     task : Task
         The candidate on a fold.
     output : Output

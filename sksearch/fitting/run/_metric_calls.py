@@ -1,8 +1,8 @@
-"""What the metric of a scorer is called with, where it is known and of the rows that are scored.
+"""What the metric of a scorer is called with, where it is known and of the rows scored.
 
 Intervals by rows and the quick scores of averages stand on the call of a metric that is known,
-with the true values of the very rows that were scored. A scorer that has sorted, drawn or
-weighted them by itself is asked as it is.
+with the true values of the very rows scored. A scorer that has sorted, drawn or weighted them by
+itself is asked as it is.
 """
 
 from collections.abc import Callable
@@ -19,14 +19,14 @@ from sksearch.fitting.run._tasks import Context
 
 @dataclass(frozen=True)
 class Call:
-    """The call of a metric that is known, on the rows that were scored.
+    """The call of a metric that is known, on the rows scored.
 
     Parameters
     ----------
     function : callable
         The metric.
     sign : int
-        Of the score.
+        Sign of the score.
     y, predicted : ndarray
         Its arguments, one column raveled.
     kwargs : dict
@@ -54,7 +54,7 @@ class Heard:
     Parameters
     ----------
     y : array-like
-        True values of the rows that are scored; the object that the scorer gets.
+        True values of the rows scored; the object that the scorer gets.
     """
 
     def __init__(self, y: Targets) -> None:
@@ -69,7 +69,7 @@ class Heard:
         self._calls.append(heard)
 
     def call(self, score: float) -> Call | None:
-        """Return the one call of the metric that has led to a score; None if it is not known."""
+        """Return the one call of the metric that has led to a score; None if unknown."""
         if len(self._calls) != 1:
             return None
         function, sign, args, kwargs = self._calls[0]

@@ -1,4 +1,4 @@
-"""What a search aims at beside one score: several objectives, and bounds that have to be kept."""
+"""What a search aims at next to one score: several objectives, and bounds that have to be kept."""
 
 import difflib
 import math
@@ -15,7 +15,7 @@ from sksearch.space import Space
 
 #: What is measured of each candidate where an objective or a bound names it: smaller is better.
 MEASURES = ("fit_time", "predict_time", "model_size")
-N_DRAWS = 1_000  # candidates that a function of params is tried on before anything is spent
+N_DRAWS = 1_000  # candidates that a function of parameters is tried on before anything is spent
 
 
 @dataclass(frozen=True)
@@ -88,12 +88,12 @@ class Aims:
 
     @property
     def used(self) -> tuple[str, ...]:
-        """Names of all that is looked at, each once."""
+        """Names of all looked at, each once."""
         return tuple(dict.fromkeys([*self.names, *(bound.metric for bound in self.bounds)]))
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """What has to be measured beside the scores."""
+        """What has to be measured next to the scores."""
         return tuple(name for name in self.used if name in MEASURES)
 
     @property
@@ -126,7 +126,7 @@ class Aims:
 
 
 def _mean(name: str, outputs: Sequence[Any]) -> float:
-    """Mean over folds of a metric, or of what was measured beside the scores."""
+    """Mean over folds of a metric, or of what was measured next to the scores."""
     values = [_value(name, output.measures or {}, output.test_scores) for output in outputs]
     return float(np.add.reduce(values) / len(values))
 
@@ -213,7 +213,7 @@ def _checked(aims: Aims, scoring: Scoring, scorer: Scorer) -> Aims:
 
 @dataclass(frozen=True)
 class Allows:
-    """Whether a candidate keeps the constraints that are known before it is trained.
+    """True if a candidate keeps the constraints known before it is trained.
 
     Parameters
     ----------

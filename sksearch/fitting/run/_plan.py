@@ -20,13 +20,13 @@ class PlannedRung:
     bracket, iter : int
         As in ``cv_results_``.
     n_resources : int
-        Count of units of each candidate in the end.
+        Number of units of each candidate in the end.
     n_candidates : int
-        Count of candidates.
+        Number of candidates.
     resources : int
         Units paid for, all candidates together.
     n_fits : int
-        Count of (candidate, fold) pairs that are trained.
+        Number of (candidate, fold) pairs trained.
 
     Examples
     --------
@@ -83,14 +83,14 @@ class SearchPlan:
     unit : str
         Name of the resource.
     n_splits : int
-        Count of folds.
+        Number of folds.
     refit : bool
         Whether one more fit on all rows follows.
     notes : tuple of str
         Choices of the search that its user left out; a line each.
     seconds_per_fit : float or None
-        Seconds of one training with the full resource on one fold; None where it was not
-        measured. Of several models it is the mean.
+        Seconds of one training with the full resource on one fold; None if it was not measured. Of
+        several models it is the mean.
     seconds_by_model : dict of str to float
         The same for each of several models, where it was measured.
     any_rung_wins : bool
@@ -99,8 +99,8 @@ class SearchPlan:
     timeout : float or None
         Seconds that the search may take.
     n_audited : int
-        Count of candidates that are stopped early and brought to the last rung nevertheless; the
-        last rungs count them.
+        Number of candidates stopped early and brought to the last rung nevertheless; the last
+        rungs count them.
     is_most : bool
         Whether it is the most that can be done, since candidates are dropped on the way.
 
@@ -157,7 +157,7 @@ class SearchPlan:
 
     @property
     def n_candidates(self) -> int:
-        """Count of candidates that are started."""
+        """Number of candidates started."""
         return sum(rung.n_candidates for rung in self.rungs if rung.iter == 0)
 
     @property
@@ -167,27 +167,27 @@ class SearchPlan:
 
     @property
     def n_fits(self) -> int:
-        """Count of (candidate, fold) pairs that are trained, the refit included."""
+        """Number of (candidate, fold) pairs trained, the refit included."""
         return sum(rung.n_fits for rung in self.rungs) + self.refit
 
     @property
     def is_endless(self) -> bool:
-        """Whether candidates follow each other until the time, or something else, ends that."""
+        """True if candidates follow each other until the time, or something else, ends that."""
         return self.n_candidates >= ENDLESS
 
     @property
     def by_folds(self) -> bool:
-        """Whether a unit is a fold, so that what was scored at one rung is a part of the next."""
+        """True if a unit is a fold, so that what was scored at one rung is a part of the next."""
         return self.unit == "folds"
 
     @property
     def top(self) -> int:
-        """Count of units at the last rung; 0 without any."""
+        """Number of units at the last rung; 0 without any."""
         return max((rung.n_resources for rung in self.rungs), default=0)
 
     @property
     def n_full_fits(self) -> float:
-        """Cost of all rungs in trainings with the full resource on one fold."""
+        """Cost of all rungs in fits with the full resource on one fold."""
         if self.by_folds:
             return self.n_fits - self.refit
         return self.n_splits * self.total_resources / max(1, self.top)

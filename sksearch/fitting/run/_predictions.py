@@ -63,7 +63,7 @@ def keep_predictions(context: Context, fold: int, model: Any, X: Samples, output
     Parameters
     ----------
     context : Context
-        Of the search.
+        Context of the search.
     fold : int
         Index of the fold.
     model : estimator object
@@ -71,13 +71,13 @@ def keep_predictions(context: Context, fold: int, model: Any, X: Samples, output
     X : array-like
         All test rows of the fold.
     output : Output
-        Gets numbers of 8 bytes, row by row; nothing where they are not wanted, or the model fails.
+        Gets numbers of 8 bytes, row by row; nothing if they are not wanted, or the model fails.
     """
     output.predictions, output.are_decisions = None, False
     if context.kept is None:
         return
     places: Any = context.kept[fold]
-    with suppress(Exception):  # it has a score: what averages lack is no failure of its own
+    with suppress(Exception):  # it has a score: what averages lack is not a failure of its own
         X = X if len(places) == num_samples(X) else safe_indexing(X, places)
         if not is_classifier(context.estimator):
             given = to_numpy(model.predict(X)).reshape(len(places), -1)

@@ -32,7 +32,7 @@ class ResultRow:
     outputs: list[
         Output
     ]  # of all folds that the candidate was evaluated on so far, in their order
-    new_outputs: list[Output]  # those that were evaluated for this row
+    new_outputs: list[Output]  # those evaluated for this row
     trial_id: int
     bracket: int
     iter: int
@@ -45,9 +45,9 @@ class Outputs:
 
     #: Of all folds that the trial was evaluated on so far.
     reached: dict[tuple[int, int], list[Output]] = field(default_factory=dict)
-    #: Of the folds that were evaluated for this resource.
+    #: Of the folds evaluated for this resource.
     new: dict[tuple[int, int], list[Output]] = field(default_factory=dict)
-    #: Counts of iterations that training found.
+    #: Numbers of iterations that training found.
     counts: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def add(
@@ -60,8 +60,8 @@ class Outputs:
     ) -> None:
         """Enter what a job brought, after the outputs of earlier jobs that are `kept`.
 
-        Where training finds the count of iterations, the scores become those at the count that
-        is best for `metric` over all folds so far.
+        Where training finds the number of iterations, the scores become those at the count that is
+        best for `metric` over all folds so far.
         """
         count, reached = settle(kept + new, metric)
         if count is not None:
@@ -134,7 +134,7 @@ def job_result(reached: list[Output], new: list[Output], metric: str | None, aim
         if output.status != "ok":
             return Result(math.nan, cost, output.status, output.error, spans=spans)
     scores = [value_of(output.test_scores, metric) for output in reached]
-    # Where a plain function takes no time, this does; np.mean takes four times as long.
+    # If a plain function takes no time, this does; np.mean takes four times as long.
     score = float(scores[0] if len(scores) == 1 else np.add.reduce(scores) / len(scores))
     if not math.isfinite(score):
         return Result(math.nan, cost, "nan", f"the scorer returned {score}", spans=spans)
@@ -198,7 +198,7 @@ def cv_results(
 
     Rows that differ in resource begin with `columns`, of `COLUMNS`; `any_rung_wins` is for their
     ranks, see `rank`. Without brackets among them ranks are by score alone, as scikit-learn's.
-    What was measured beside the scores has columns like ``mean_fit_time``; `violations`, by how
+    What was measured next to the scores has columns like ``mean_fit_time``; `violations`, by how
     much bounds are broken, are the column ``violation``, and such rows rank behind all others. If
     `by_folds`, units are folds: a mean over fewer of them than others have is none, and is NaN.
     With the names of scikit-learn's searches infinite scores rank as there, as numbers.
@@ -269,7 +269,7 @@ def chosen_index(refit: Callable, results: dict[str, Any]) -> int:
 
 
 def best_of_last_iteration(results: Mapping[str, Any], metric: str | None) -> int:
-    """Return the row that wins in a halving search of scikit-learn, whose ranks are by score.
+    """Return the row that wins in a halving scikit-learn search, whose ranks are by score.
 
     Without a metric it is the row with the best mean score.
     """
@@ -284,7 +284,7 @@ def best_of_last_iteration(results: Mapping[str, Any], metric: str | None) -> in
 def try_rule(refit: Callable, results: dict[str, Any]) -> None:
     """Ask the user's function once, of the first results; raise if it will never choose.
 
-    What may change with further rows, such as an index beyond the first ones, is no fault yet.
+    What may change with further rows, such as an index beyond the first ones, is not a fault yet.
     """
     cure = "pass a function of cv_results_ that returns the index of a row"
     try:
@@ -321,13 +321,13 @@ def _hide_partial_means(
 
 
 def _has_failed(output: Output) -> bool:
-    """Whether there is no score at all; of several metrics one alone may have failed."""
+    """True if there is no score at all; of several metrics one alone may have failed."""
     single = not isinstance(output.test_scores, dict)
     return output.fit_error is not None or (single and output.status != "ok")
 
 
 class _Table:
-    """Outputs of folds as arrays of shape (n_rows, n_splits), NaN where a fold is missing."""
+    """Outputs of folds as arrays of shape (n_rows, n_splits), NaN if a fold is missing."""
 
     def __init__(self, rows: list[ResultRow], n_splits: int) -> None:
         self.outputs = [output for row in rows for output in row.outputs]

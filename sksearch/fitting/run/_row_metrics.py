@@ -48,14 +48,14 @@ def contributions(
     Returns
     -------
     c : ndarray of shape (n,) or None
-        Contributions. None where the formula is not known, or has another value.
+        Contributions. None if the formula is not known, or has another value.
     """
     if function not in FORMULAS:
         return None
     try:
         with np.errstate(all="ignore"):
             c = FORMULAS[function](raveled(y), raveled(predicted), **kwargs)
-            c = np.asarray(c, dtype=float)  # of numbers in an array of objects, too
+            c = np.asarray(c, dtype=float)  # of numbers in an array of objects as well
     except Exception:  # arguments that the formula does not know, labels of two kinds, ...
         return None
     close = abs(c.mean() - value) <= ROUNDING * max(1.0, abs(value))
@@ -155,7 +155,7 @@ def _balanced(y: np.ndarray, p: np.ndarray, **kwargs: Any) -> np.ndarray:
 
 
 def _by_class(top_and_bottom: Callable) -> Callable:
-    """Of counts of a class: true and predicted, predicted, true."""
+    """Of numbers of a class: true and predicted, predicted, true."""
 
     def formula(
         y: np.ndarray, p: np.ndarray, average: str = "binary", pos_label: object = 1, **kwargs: Any

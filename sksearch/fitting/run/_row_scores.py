@@ -29,15 +29,15 @@ def blocks_of_rows(splits: list, n_rows: int, groups: Targets = None) -> np.ndar
     splits : list of (ndarray, ndarray)
         Training and test rows of the folds.
     n_rows : int
-        Count of all rows.
+        Number of all rows.
     groups : array-like of shape (n_rows,) or None, default=None
         Rows of a group are in one block.
 
     Returns
     -------
     blocks : ndarray of int of shape (n_rows,) or None
-        The block of each row. None where rows are in an order, as those of a time series: they
-        are not drawn independently of each other.
+        The block of each row. None if rows are in an order, as those of a time series: they are
+        not drawn independently of each other.
     """
     if len(splits) > 1 and trains_on_the_past(splits):
         return None
@@ -69,7 +69,7 @@ class RowListener:
     Parameters
     ----------
     context : Context
-        Of the search.
+        Context of the search.
     test : tuple
         Indices, X and y of the test rows.
     """
@@ -96,7 +96,7 @@ class RowListener:
         -------
         contributions : bytes or None
             Numbers of 8 bytes whose sum is 0, for the blocks that have rows in the fold, in their
-            order. None where they are not known.
+            order. None if unknown.
         """
         blocks = self._context.blocks
         call = self._heard.call(score)
@@ -114,10 +114,10 @@ class RowScores:
     Parameters
     ----------
     contributions : ndarray of shape (n_rows, n_blocks)
-        What blocks of rows of X contribute to the mean over folds of each row of
-        ``cv_results_``: 0 of folds that were not evaluated, NaN where an output has none.
+        What blocks of rows of X contribute to the mean over folds of each row of ``cv_results_``:
+        0 of folds that were not evaluated, NaN if an output has none.
     n_samples : int
-        Count of the rows of X that folds test.
+        Number of the rows of X that folds test.
     """
 
     contributions: np.ndarray
@@ -125,14 +125,14 @@ class RowScores:
 
     @classmethod
     def of(cls, rows: list[ResultRow], context: Context) -> "RowScores | None":
-        """Read the outputs of rows; None where rows of X are not divided into blocks.
+        """Read the outputs of rows; None if rows of X are not divided into blocks.
 
         Parameters
         ----------
         rows : list of ResultRow
             Of ``cv_results_``.
         context : Context
-            Of the search.
+            Context of the search.
         """
         if context.blocks is None:
             return None

@@ -114,7 +114,7 @@ class Run(Workload):
     setup : Setup
         What was settled before.
     callbacks : CallbackContext
-        Of the search.
+        Callbacks of the search.
     recorder : Recorder
         Keeps what is done.
     watch : Watch
@@ -125,7 +125,7 @@ class Run(Workload):
     findings : Findings
         All results.
     states : StateStore
-        What trials go on from.
+        What trials continue from.
     done, heard_stop, is_up : bool
         Whether the search is to end before its plan, since a callback says so, or for its time.
     """
@@ -244,7 +244,7 @@ class Run(Workload):
     def on_interrupt(self) -> None:
         """Keep results that come now, but do not record them: a replay has no such order.
 
-        A search that goes on later finds them where their workers left them.
+        A search that continues later finds them where their workers left them.
         """
         self._is_news, self.states.keeps_files = False, True
 
@@ -252,7 +252,7 @@ class Run(Workload):
         """Free states, report, and stop where there is nothing more to find."""
         self._watch.update()
         retired = list(self.study.scheduler.retired(self.study.history, job))
-        for trial_id in retired:  # whose states nobody goes on from
+        for trial_id in retired:  # whose states nobody continues from
             self.states.drop_trial(trial_id, len(self.context.splits))
         ends = self.findings.see(job, retired, self._is_news)
         self.done |= ends
@@ -320,7 +320,7 @@ class Run(Workload):
                 self.done = self.heard_stop = True
 
     def _state_for(self, job: Job, fold: int) -> Kept | None:
-        """The state to go on from; of a parent, which goes on, too, a copy."""
+        """The state to continue from; of a parent, which continues as well, a copy."""
         if job.parent is None:
             return self.states.get(job.trial_id, fold)
         state = self.states.get(job.parent, fold)

@@ -39,7 +39,7 @@ N_INVALID, N_WITHOUT_SCORE = 3, 10
 
 
 class InvalidScoreError(TypeError, ValueError):
-    """A scorer returned something that is no score."""
+    """A scorer returned something that is not a score."""
 
 
 # ---- failures
@@ -71,12 +71,12 @@ def failure(error: BaseException) -> tuple[str, str]:
 
 
 def is_gpu_broken(error: BaseException) -> bool:
-    """Whether an error of CUDA makes all that this process does on a GPU fail from now on."""
+    """True if an error of CUDA makes all that this process does on a GPU fail from now on."""
     return isinstance(error, RuntimeError) and any(words in str(error) for words in STICKY)
 
 
 def error_scores(context: Context) -> Scores:
-    """Return the score of a failed fit, once for each metric that is known beforehand."""
+    """Return the score of a failed fit, once for each metric that is known in advance."""
     # With "raise" only SystemExit and the like come here.
     score = np.nan if context.error_score == "raise" else context.error_score
     if isinstance(context.scorer, MultimetricScorer):
@@ -101,11 +101,11 @@ def score(
     Parameters
     ----------
     context : Context
-        Of the search.
+        Context of the search.
     estimator : estimator object
         Fitted.
     indices : array-like
-        Of the rows, for what was passed to ``fit`` with one entry for each row.
+        Indices of the rows, for what was passed to ``fit`` with one entry for each row.
     X, y : array-like
         The rows; y may be None.
     scorer : callable or None, default=None
@@ -213,7 +213,7 @@ def _warn_scoring_failed(context: Context, details: str) -> None:
 
 
 def scores_have_names(scoring: Scoring, refit: object, scorer: Scorer) -> bool | None:
-    """Say whether scores are a dict by metric, None where a function of the user's may decide.
+    """Say whether scores are a dict by metric, None if a function of the user's may decide.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def check_scorer(outputs: list, n_jobs: float = math.inf) -> None:
     outputs : list of Output
         Of one job or more.
     n_jobs : float, default=inf
-        Count of these jobs. A candidate may have no score, as None says, so that a scorer is
+        Number of these jobs. A candidate may have no score, as None says, so that a scorer is
         blamed for None only after more of them.
     """
     start = f"{InvalidScoreError.__name__}: "

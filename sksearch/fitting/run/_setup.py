@@ -27,7 +27,7 @@ class Stops:
 
     @property
     def are_any(self) -> bool:
-        """Whether there is such an end."""
+        """True if there is such an end."""
         return self != Stops()
 
 
@@ -48,7 +48,7 @@ class Setup:
     time: TimeLimit = field(default_factory=TimeLimit)
     stops: Stops = Stops()
     workers: Workers = field(default_factory=Workers)
-    ensemble: int = 0  # largest count of models that are averaged; 0: the best one is used alone
+    ensemble: int = 0  # largest number of models averaged; 0: the best one is used alone
     rule: Callable | None = None  # the user's function that chooses the winner
     columns: tuple[str, ...] = ()  # of ``cv_results_``: what tells rows of a candidate apart
     is_namesake: bool = False  # whether it ends as scikit-learn's does, and never earlier
@@ -58,12 +58,12 @@ class Setup:
 
     @property
     def aborts(self) -> bool:
-        """Whether it ends where all fail alike; calls of a function fail as they please."""
+        """True if it ends where all fail alike; calls of a function fail as they please."""
         return not (self.is_namesake or self.context.is_function)
 
     @property
     def learns(self) -> bool:
-        """Whether what is asked next depends on results."""
+        """True if what is asked next depends on results."""
         scheduler = self.scheduler
         return self.sampler.reads.results or scheduler.reads.results or scheduler.told.by_fold
 

@@ -31,7 +31,7 @@ class SavedState:
     sha : str
         SHA-256 of its content, in hexadecimal digits.
     size : int
-        Count of its bytes.
+        Number of its bytes.
     signature : str, default=""
         Text that names its writer, as a journal has it.
     """
@@ -66,7 +66,7 @@ class SavedState:
         Raises
         ------
         ValueError
-            If the file is not the one that was written.
+            If the file is not the one written.
         Exception
             Whatever reading and unpickling raise.
         """
@@ -78,13 +78,12 @@ Kept = State | SavedState | bytes
 
 
 class StateStore:
-    """States of the trials that may go on, by trial and fold.
+    """States of the trials that may continue, by trial and fold.
 
     Attributes
     ----------
     keeps_files : bool
-        Whether files of states that are dropped stay, since a search that goes on later may need
-        them.
+        Whether files of states dropped stay, since a search that continues later may need them.
     """
 
     def __init__(self) -> None:
@@ -106,7 +105,7 @@ class StateStore:
             self._states[trial_id, fold] = state
 
     def drop_trial(self, trial_id: int, n_folds: int) -> None:
-        """Free the states of a trial that nobody goes on from."""
+        """Free the states of a trial that nobody continues from."""
         for fold in range(n_folds):
             self._drop(trial_id, fold)
 
@@ -169,8 +168,8 @@ def load_state(content: bytes, home: str = "") -> State:
 # Characters of an error that are kept; its text may be of any length.
 LONGEST = 10_000
 
-# Estimators with random_state=None may hold numpy's global generator itself. It must be the
-# one of the process that goes on, which is seeded for each task, and not a copy.
+# Estimators with random_state=None may hold numpy's global generator itself. It must be the one of
+# the process that continues, which is seeded for each task, and not a copy.
 GLOBAL_GENERATOR = "numpy's global RandomState"
 
 

@@ -28,12 +28,12 @@ class RowSample:
     Parameters
     ----------
     n_rows : int
-        Largest count of rows of a training fold.
+        Largest number of rows of a training fold.
     growth : float
-        Exponent of the seconds of one training over its count of rows, 1 at least: the scoring
-        is not in it, and what costs the same for any count of rows says nothing of many rows.
+        Exponent of the seconds of one training over its number of rows, 1 at least: the scoring is
+        not in it, and what costs the same for any number of rows says nothing of many rows.
     last_seconds : float
-        That the untuned estimator will take on all rows of X, as foretold.
+        That the untuned estimator will take on all rows of X, as predicted.
     limit : float or None, default=None
         Seconds that the last training of another candidate may take. None: any.
     latest : bool, default=False
@@ -75,7 +75,7 @@ class RowSample:
 
 @dataclass(frozen=True)
 class CurveTask:
-    """A count of iterations that training finds, and how long that may take.
+    """A number of iterations that training finds, and how long that may take.
 
     Parameters
     ----------
@@ -135,11 +135,11 @@ class Context:
     search: BaseSearchCV | None = None
     spool: Any = None  # where to leave a copy of each output until the search has recorded it
     aims: Aims = field(default_factory=Aims)  # objectives and bounds
-    changing: tuple[str, ...] | None = None  # params that training obeys on its way; None: all
+    changing: tuple[str, ...] | None = None  # parameters that training obeys on its way; None: all
     sample: RowSample | None = None  # rows of the training folds; None: all
     home: str = field(default_factory=here)  # the process whose classes states are of
     blocks: np.ndarray | None = None  # by row, whose contributions to scores are kept together
-    #: By fold, the test rows whose predictions are kept for an average; None where nobody asks.
+    #: By fold, the test rows whose predictions are kept for an average; None if nobody asks.
     kept: list[np.ndarray] | None = None
     #: Of models without probabilities, by their best method, those whose scores need some.
     calibrates: frozenset[str] = frozenset()
@@ -147,7 +147,7 @@ class Context:
 
     @property
     def is_function(self) -> bool:
-        """Whether a plain function is called, and no estimator trained."""
+        """True if a plain function is called, and no estimator trained."""
         return self.estimator is None
 
     def folds(self, amount: int, spent: int) -> range:
@@ -165,13 +165,13 @@ class Task:
     resource: int  # where to bring the candidate
     spent: int  # what was paid before
     state: Any  # a State, SavedState or bytes from the last rung; None: new, or lost
-    before: tuple[Stage, ...]  # what it goes on from, stretch by stretch from nothing
+    before: tuple[Stage, ...]  # what it continues from, stretch by stretch from nothing
     continues: bool  # whether there was a state; a lost one is trained again, stage by stage
-    keep: bool  # whether a later rung may go on from here
+    keep: bool  # whether a later rung may continue from here
     callbacks: Any  # a leaf of the tree of contexts
     curve: CurveTask | None = None  # a count that training finds
     predicts: bool = False  # whether predictions are wanted, for an average of candidates
-    seconds_before: float = 0.0  # of training, at earlier rungs that this one goes on from
+    seconds_before: float = 0.0  # of training, at earlier rungs that this one continues from
 
     @property
     def name(self) -> str:
@@ -208,11 +208,11 @@ class Output:
     train_scores: Any = None  # None if not asked for
     stop: bool = False  # whether a callback asks to stop
     n_test_samples: int = 0
-    n_steps: int = 0  # steps of training that a later rung goes on from
+    n_steps: int = 0  # steps of training that a later rung continues from
     seconds: float = 0.0  # spent in training since the beginning
     curve: list | None = None  # scores by count, see `_curves`; None if no count is to be found
-    span: Any = None  # when it began and ended, and the worker's name; None if it is not known
-    measures: dict | None = None  # what objectives and bounds need beside scores, by name
+    span: Any = None  # when it began and ended, and the worker's name; None if unknown
+    measures: dict | None = None  # what objectives and bounds need next to scores, by name
     rows: bytes | None = None  # what blocks of test rows contribute to the score; None: not known
     predictions: bytes | None = None  # of test rows, see `_predictions`; None: not wanted, or none
     are_decisions: bool = False  # whether predictions have no probabilities yet

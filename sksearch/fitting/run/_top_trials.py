@@ -11,7 +11,7 @@ N_AVERAGED = 30  # best candidates of which an average is chosen
 class TopTrials:
     """The best trials, at most `size`, in the order of rows of ``cv_results_``.
 
-    Each is at the rung where it was best, of those that are entered.
+    Each is at the rung where it was best, of those entered.
     """
 
     def __init__(self, size: int) -> None:
