@@ -26,7 +26,7 @@ class CriticalDifferenceDisplay(Display):
     names : list of str
         Names of the methods.
     critical_difference : float
-        Methods whose mean ranks are no further apart are joined.
+        Largest difference in mean rank at which methods are joined.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class CriticalDifferenceDisplay(Display):
         alpha : float, default=0.05
             Level of significance, for all pairs together.
         ax : matplotlib Axes or None, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on; None: a new figure.
 
         Returns
         -------
@@ -120,7 +120,7 @@ class CriticalDifferenceDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on; None: a new figure.
 
         Returns
         -------

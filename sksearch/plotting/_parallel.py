@@ -33,8 +33,8 @@ GOOD = 0.1  # and their share
 class ParallelDisplay(Display):
     """Each candidate as a line through its parameters; the best ones are dark, the winner orange.
 
-    A line has a gap where a candidate lacks a parameter. All scores are of one resource; a winner
-    that has no score there is a dashed line, which ends at the score that it won with.
+    Missing parameters leave a gap. All scores are of one resource; a winner without a score there
+    is a dashed line ending at the score that it won with.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class ParallelDisplay(Display):
         params : sequence of str or None, default=None
             Names of parameters. None: the eight most important ones.
         ax : matplotlib Axes or None, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on; None: a new figure.
 
         Returns
         -------
@@ -117,7 +117,7 @@ class ParallelDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on; None: a new figure.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Regret of searches over what was spent."""
+"""Regret of searches over the budget spent."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
@@ -24,7 +24,7 @@ BANDS = ("bootstrap", "quartiles")
 
 
 class RegretDisplay(Display):
-    """Regret over what was spent, with a band, for one or more searches.
+    """Regret over the budget spent, with a band, for one or more searches.
 
     Parameters
     ----------
@@ -37,12 +37,12 @@ class RegretDisplay(Display):
         "bootstrap": the mean and its 95 % bootstrap interval; "quartiles": the median and the
         quartiles of the runs.
     unit : str, default="resource"
-        Name of what was spent.
+        Name of the unit of budget.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Lines and bands on a logarithmic axis of regret. A line begins where all runs have a
+        Lines and bands on a logarithmic axis of regret. A line begins as soon as all runs have a
         result.
     figure_ : matplotlib Figure
         Figure of the axes.
@@ -99,9 +99,9 @@ class RegretDisplay(Display):
             "bootstrap": the mean and its 95 % bootstrap interval; "quartiles": the median and
             the quartiles of the runs.
         unit : str, default="resource"
-            Name of what was spent.
+            Name of the unit of budget.
         ax : matplotlib Axes or None, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on; None: a new figure.
 
         Returns
         -------
@@ -122,7 +122,7 @@ class RegretDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on; None: a new figure.
 
         Returns
         -------

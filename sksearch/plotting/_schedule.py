@@ -1,4 +1,4 @@
-"""The params of a fit that change on its way."""
+"""Parameters that change during a fit."""
 
 import math
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ class ScheduleDisplay(Display):
     """The schedule that population-based training has found, a picture for each param.
 
     The dark line is the schedule of the best model; each grey one is a member of the population,
-    from where it took its parameters to where it was replaced.
+    from the unit at which it took its parameters to the unit at which it was replaced.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class ScheduleDisplay(Display):
         search : object
             A fitted `PBTSearchCV`, or another search with its scheduler.
         ax : matplotlib Axes or None, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on; None: a new figure.
 
         Returns
         -------
@@ -123,7 +123,7 @@ class ScheduleDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on; None: a new figure.
 
         Returns
         -------

@@ -164,7 +164,7 @@ class SearchTable:
         return levels
 
     def level_with(self, n_scores: int) -> int:
-        """Return the largest resource with that many scores; otherwise the one with most scores."""
+        """Return the largest resource with that many scores; otherwise the one with most."""
         counts = {
             level: sum(math.isfinite(trial.results[level].score) for trial in trials)
             for level, trials in self.levels.items()

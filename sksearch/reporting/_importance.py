@@ -1,4 +1,4 @@
-"""Which parameters mattered, and which did not, as far as that can be told."""
+"""Parameters that mattered, and parameters that did not."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def importance_of(table: SearchTable) -> Any:
 
 
 def useless_params(table: SearchTable, given: Any) -> list[str]:
-    """Name the parameters without which a model predicts the scores of unseen candidates as well.
+    """Return the parameters that a model does not need to predict the scores of unseen candidates.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def useless_params(table: SearchTable, given: Any) -> list[str]:
     Returns
     -------
     names : list of str
-        Empty if nothing is sure.
+        Names of the parameters; empty if uncertain.
     """
     if given is None or given.n_candidates < MIN_CANDIDATES or given.explained < EXPLAINED:
         return []
@@ -58,7 +58,7 @@ def useless_params(table: SearchTable, given: Any) -> list[str]:
 
 
 def _explained(U, y):
-    """Share of the variance that trees explain which have not seen the candidate."""
+    """Share of the variance explained out of bag by a forest."""
     from sklearn.ensemble import RandomForestRegressor
 
     forest = RandomForestRegressor(100, oob_score=True, max_features=1.0, random_state=0)

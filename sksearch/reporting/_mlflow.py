@@ -31,20 +31,19 @@ def to_mlflow(
 ) -> str:
     """Log a fitted search to MLflow: a run for the search, and in it one for each candidate.
 
-    A candidate's run has its parameters, its metrics by resource as steps, its status and, where
-    they are known, its times. The run of the search has the parameters and the score of the best
-    one.
+    A candidate's run has its parameters, its metrics by resource as steps, its status and, if
+    known, its times. The run of the search has the parameters and the score of the best one.
 
     Parameters
     ----------
     search : object
         A fitted search of this library or of scikit-learn, or any other input that
-        `sksearch.stats.importance` accepts; `load_history` reads a search that is running as well.
+        `sksearch.stats.importance` accepts; `load_history` also reads a running search.
     experiment : str, default="sksearch"
-        Name of the experiment; it is made where it is missing.
+        Name of the experiment; created if missing.
     tracking_uri : str or None, default=None
-        A server that speaks MLflow's protocol, such as ``"http://localhost:5000"``, or a store.
-        None: what MLflow itself takes, by ``MLFLOW_TRACKING_URI``.
+        Address of an MLflow server, such as ``"http://localhost:5000"``, or a store. None:
+        MLflow's own default, set by ``MLFLOW_TRACKING_URI``.
     run_name : str or None, default=None
         Name of the run of the search. None: the search's class.
 
@@ -65,8 +64,8 @@ def to_mlflow(
     Notes
     -----
     Nothing but the numbers and texts of ``cv_results_`` is sent: no data and no models. Each call
-    makes new runs. In names of parameters and metrics an underscore stands for what MLflow
-    refuses, such as parentheses.
+    makes new runs. In names of parameters and metrics an underscore replaces characters that
+    MLflow rejects, such as parentheses.
 
     Examples
     --------
@@ -121,7 +120,7 @@ class _Runs:
     def log(
         self, run_id: str, params: Params, metrics: Iterable[Metric], time: int | None
     ) -> None:
-        """Write params and metrics, as many in one request as servers accept."""
+        """Write parameters and metrics in requests of the size that servers accept."""
         param, metric = self._entities.Param, self._entities.Metric
         given = [param(name_of(k), short_repr(v, LONGEST)) for k, v in params.items()]
         made = [metric(name_of(k), x, time or 0, step) for k, x, step in metrics]
@@ -141,7 +140,7 @@ def name_of(text: str) -> str:
 
 
 def _metrics(table: SearchTable, rows: Sequence[Row]) -> Iterator[Metric]:
-    """Yield name, value and step of all measured in these rows."""
+    """Yield name, value and step of all measurements in these rows."""
     if not table.results:
         yield from (("score", row.score, row.resource) for row in rows if np.isfinite(row.score))
     for column, values in table.results.items():
@@ -156,7 +155,7 @@ def _metrics(table: SearchTable, rows: Sequence[Row]) -> Iterator[Metric]:
 
 
 def _by_folds(table: SearchTable, name: str, what: str, row: int) -> Iterator[Metric]:
-    """Yield the means over the first folds, of a row that has all that a candidate has."""
+    """Yield the means over the first folds, from the row with all folds of a candidate."""
     scores = [table.results[f"split{k}_{what}"][row] for k in range(table.n_folds)]
     means = np.cumsum(scores) / np.arange(1, len(scores) + 1)
     if np.isfinite(means[-1]):

@@ -42,7 +42,8 @@ def pictures(facts: Facts) -> list[tuple[str, str]]:
     Returns
     -------
     pictures : list of (str, str)
-        Caption and image of each; "" for one that could not be drawn, whose caption says why.
+        Caption and image of each; if it could not be drawn, the image is "" and the caption gives
+        the reason.
     """
     if facts.table.best is None:
         return []

@@ -1,4 +1,4 @@
-"""Candidates that might have won a search: what a report compares its winner with."""
+"""Candidates that might have won a search, for comparison with the winner."""
 
 import math
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from sksearch.reader._values import key_of
 
 
 def outcomes_of(table: SearchTable, params: Params) -> Params:
-    """Return what training has found of a candidate: a number of iterations, or a threshold."""
+    """Return values found by training for a candidate: number of iterations or threshold."""
     names = () if table.space is None else table.space.outcomes
     return {name: value for name, value in params.items() if name in names}
 
@@ -44,10 +44,10 @@ def finalists(table: SearchTable) -> np.ndarray:
 
 
 def aligned(table: SearchTable) -> np.ndarray:
-    """Return scores as they would be at the top rung, shape (n_candidates, n_folds).
+    """Return scores extrapolated to the top rung, shape (n_candidates, n_folds).
 
-    What a candidate gained, on average, from one rung to the next is added to the scores of those
-    stopped below: they were not chosen, and this counts.
+    The average gain from one rung to the next is added to the scores of candidates stopped below,
+    since these also took part in the selection.
     """
     scores = table.scores.copy()
     if not table.rungs or table.races:
@@ -69,7 +69,7 @@ def aligned(table: SearchTable) -> np.ndarray:
 
 
 def rivals(table: SearchTable) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows that might have won with other luck, and their scores.
+    """Return rows that might have won by chance, and their scores.
 
     The scores have shape (n_rivals, n_folds).
     """
@@ -94,7 +94,7 @@ class Untuned:
     scores : ndarray of shape (n_folds,)
         With its own number of iterations; NaN if it has no fold.
     name : str
-        What the scores are of: if training did not come to its own count, with the one it found.
+        Label of the scores; names the count of iterations found if training did not reach its own.
     """
 
     index: int
@@ -127,7 +127,7 @@ def untuned(table: SearchTable) -> Untuned | None:
 
 
 def _index_of_untuned(table: SearchTable) -> int | None:
-    """The first candidate, where the search begins with it; otherwise one with the same params."""
+    """The first candidate if the search begins with it; otherwise one with equal parameters."""
     if table.history.problem.has_baseline:
         return 0 if math.isfinite(table.means[0]) else None
     own = table.estimator.get_params()
@@ -142,7 +142,7 @@ def _index_of_untuned(table: SearchTable) -> int | None:
 
 
 def _has(own: dict[str, Any], name: str, value: Any) -> bool:
-    """True if an estimator's own params have a value for a parameter."""
+    """True if a parameter of the estimator itself has this value."""
     return name in own and key_of(value) == key_of(own[name])
 
 
