@@ -1,4 +1,4 @@
-"""What a finished search has tried at one resource, as params, scores and places in a cube."""
+"""Candidates of a finished search at one resource: parameters, scores and places in a cube."""
 
 import math
 import numbers
@@ -30,7 +30,7 @@ class Axis:
     name : str
         The parameter.
     choices : tuple
-        Values, where these are unordered; otherwise empty.
+        Values if unordered, otherwise empty.
     low, high : float
         Smallest and largest number; of choices 0 and their count less 1.
     log : bool
@@ -94,7 +94,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Candidates:
-    """What a search has tried at one resource.
+    """Candidates of a search at one resource.
 
     Parameters
     ----------
@@ -103,11 +103,11 @@ class Candidates:
     scores : ndarray of shape (n,)
         Their scores, greater is better.
     failed : list of dict
-        Candidates whose training failed at this resource.
+        Candidates that failed at this resource.
     resource : int or None
         Number of units; None if there is one resource only.
     space : Space or None
-        Where candidates came from, if it is known.
+        The space of the search, if known.
     unit : str
         Name of the units of resource.
     winner : Row or None
@@ -130,10 +130,10 @@ class Candidates:
 
     @classmethod
     def of(cls, search: FinishedSearch) -> Self:
-        """Read a fitted search, at the largest resource that has enough scores.
+        """Read a fitted search, at the largest resource with enough scores.
 
         Enough is two more than there are parameters, and ten at least; if no resource has that
-        many scores, that which has most is taken.
+        many scores, the one with most is used.
 
         Parameters
         ----------
@@ -175,7 +175,7 @@ class Candidates:
 
     @property
     def star(self) -> tuple[Params, float] | None:
-        """Params and score where the winner is marked: as it was at this resource, if it was."""
+        """Parameters and score at the mark of the winner: as it was at this resource, if it was."""
         if self.winner is None:
             return None
         score = self.winner.score if self.at is None else float(self.scores[self.at])
@@ -183,7 +183,7 @@ class Candidates:
 
     @property
     def about_star(self) -> str:
-        """What is to be said of the mark: nothing if it is the best score shown."""
+        """Note on the mark: empty if it is the best score shown."""
         if self.winner is None:
             return ""
         text = f"star: the winner, {self.winner.score:.4g}"
@@ -216,8 +216,8 @@ class Candidates:
     def draw(self, rng: np.random.Generator, n: int = N_DRAWS) -> np.ndarray:
         """Draw from the space, shape (n, n_axes), in the unit cube.
 
-        Where the space is not known, the values of each parameter are shuffled among the
-        candidates that have the same parameters.
+        With an unknown space, the values of each parameter are shuffled among candidates with the
+        same parameters.
         """
         if self.space is not None:
             return self.encode([self.space.sample(rng) for _ in range(n)])
@@ -272,6 +272,6 @@ def _scale(x: np.ndarray, low: float, high: float, log: bool) -> np.ndarray:
 
 
 def _key(value: Any) -> str:
-    """What is equal for equal choices: their types and texts."""
+    """Key, equal for equal choices: their types and texts."""
     value = value.item() if isinstance(value, np.generic) else value
     return f"{type(value).__name__}:{value!r}"

@@ -21,8 +21,8 @@ def hypervolume_curve(
     search : search estimator
         Fitted, with several objectives.
     reference : sequence of float or None, default=None
-        The worst value that counts, of each objective as it is measured. None: the worst that
-        was measured.
+        Worst value that counts, for each objective in its own unit. None: the worst measured
+        value.
 
     Returns
     -------

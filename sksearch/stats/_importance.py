@@ -44,7 +44,7 @@ class Importance:
         Share that no parameter explains alone.
     explained : float
         Share of the variance of the scores of candidates that the model has not seen, that it
-        predicts. At 0 or below nothing is known, and the shares say nothing.
+        predicts. At 0 or below the shares are meaningless.
     n_candidates : int
         Number of candidates with a score.
     n_failed : int
@@ -94,7 +94,7 @@ class Importance:
 def importance(
     search: FinishedSearch, *, confidence: float = 0.9, random_state: int | None = 0
 ) -> Importance:
-    """Tell which parameters of a search made the scores differ.
+    """Estimate the importance of the parameters of a search.
 
     Parameters
     ----------
@@ -124,26 +124,26 @@ def importance(
 
     Notes
     -----
-    Models are fitted to bootstrap samples of the candidates and predict 4096 draws from the
-    space. Each is a sum of one function of each parameter, piecewise linear, by ridge
-    regression, and a forest of what this leaves: a forest alone takes from weak parameters to
-    give to strong ones. With 200 random draws of five functions the mean error of a share was
-    0.020, and 0.050 with a forest alone.
+    Models are fitted to bootstrap samples of the candidates and predict 4096 draws from the space.
+    Each is a sum of one function of each parameter, piecewise linear, by ridge regression, and a
+    forest of the residuals: a forest alone takes from weak parameters to give to strong ones. With
+    200 random draws of five functions the mean error of a share was 0.020, and 0.050 with a forest
+    alone.
 
-    The share of a parameter is that of a functional ANOVA [1]_, the first-order index of Sobol,
-    estimated from given draws [2]_: the variance of the means of groups of equal values, less
-    what chance adds to it. It is the mean over the models, and its interval has quantiles of
+    The share of a parameter is its share in a functional ANOVA [1]_, the first-order index of
+    Sobol, estimated from given draws [2]_: the variance of the means of groups of equal values,
+    less the part due to chance. It is the mean over the models, and its interval has quantiles of
     them.
 
-    A parameter that is not always active counts among the candidates that have it::
+    A conditional parameter counts among the candidates with it::
 
         S_j = P(A_j) Var(E[f | u_j, A_j] | A_j) / Var f
 
-    so that what its parent decides is the parent's. Scores more than 3 interquartile ranges below
-    the lower quartile are pulled in to there: a few candidates that diverged would decide alone.
-    Of several resources, only results at the largest one that has enough of them count, see the
-    attribute ``resource``. If the space is not known, as with `load_history`, draws are made of
-    values tried.
+    so that the effect of its parent's choice is attributed to the parent. Scores more than 3
+    interquartile ranges below the lower quartile are pulled in to there: a few candidates that
+    diverged would decide alone. With several resources, only results at the largest one with
+    enough of them count, see the attribute ``resource``. If the space is not known, as with
+    `load_history`, draws are made of values tried.
 
     References
     ----------
@@ -172,7 +172,7 @@ def importance(
 def importance_of_candidates(
     candidates: Candidates, confidence: float = 0.9, random_state: int | None = 0
 ) -> Importance:
-    """Return the same of candidates, such as those of one of several models."""
+    """Return the importance for given candidates, such as the candidates of one of several models."""
     axes = list(candidates.axes.values())
     n = len(candidates.scores)
     if n < MIN_CANDIDATES or not axes:
@@ -202,7 +202,7 @@ def importance_of_candidates(
 
 
 class Model:
-    """Sum of one function of each parameter, and a forest of what it leaves.
+    """Sum of one function of each parameter, and a forest of the residuals.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ class Model:
 def _shares(
     U: np.ndarray, y: np.ndarray, draws: np.ndarray, axes: list[Axis], rng: np.random.Generator
 ) -> tuple[np.ndarray, float]:
-    """Shares by bootstrap samples, shape (N_MODELS, n_axes), and what is explained."""
+    """Shares by bootstrap samples, shape (N_MODELS, n_axes), and the explained share."""
     n = len(y)
     shares = np.zeros((N_MODELS, len(axes)))
     if not y.std() > 0:

@@ -31,7 +31,7 @@ TOP_QUARTILE = 0.25  # of the normalised axis
 
 @dataclass(frozen=True)
 class OptimaComparison:
-    """What `compare_optima` returns; printed, it is a table.
+    """Result of `compare_optima`; printed, it is a table.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class OptimaComparison:
 def compare_optima(optima: Mapping[str, ArrayLike], alpha: float = 0.05) -> OptimaComparison:
     """Compare the best losses of optimizers pair by pair, by Kolmogorov-Smirnov and means.
 
-    The test says whether two optimizers differ, their means say which is better [1]_.
+    The test shows if two optimizers differ, their means show which is better [1]_.
 
     Parameters
     ----------
@@ -112,8 +112,8 @@ def compare_optima(optima: Mapping[str, ArrayLike], alpha: float = 0.05) -> Opti
 
     Notes
     -----
-    The test is of the values and not of their smoothed density, so no bandwidth matters. Where
-    many values are equal, its p-values are too large rather than too small.
+    The test is of the values and not of their smoothed density, so no bandwidth matters. With many
+    equal values its p-values are conservative.
 
     References
     ----------
@@ -165,8 +165,8 @@ def _square(pairs, values, diagonal):
 def ks_best_of(values: ArrayLike, n_draws: int, cdf: Callable[[np.ndarray], ArrayLike]) -> Any:
     """Test whether losses are distributed as the best of `n_draws` independent draws.
 
-    The best loss of random search is. The best loss of Hyperband is where curves are flat, since
-    then halving never discards the best candidate.
+    The best loss of random search is. Hyperband has its lowest loss with flat curves, since
+    halving then never discards the best candidate.
 
     Parameters
     ----------
@@ -219,9 +219,8 @@ class IdealEvaluation:
     profiles : Profiles
         Mean, median, sd and dynamic order of the densities over the grid.
     order_at_top_quartile : float
-        Share of pairs of problems whose densities are in the same order at 0 and at 0.25. It is
-        low for an optimizer that often finds the best loss on some problems, and a good one on
-        others.
+        Share of pairs of problems with densities in the same order at 0 and at 0.25. It is low for
+        an optimizer that often finds the best loss on some problems, and a good one on others.
 
     Examples
     --------
@@ -269,9 +268,9 @@ def ideal_evaluation(
     Notes
     -----
     The document [1]_ asks for densities "aggregated with the same profiles" on normalised axes,
-    and for the "static order at top quartile". At both ends of the axis densities are nearly 0,
-    so order at ends says nothing about them; we read the top quartile as the best quarter of
-    the axis and compare its two ends.
+    and for the "static order at top quartile". At both ends of the axis densities are nearly 0, so
+    their order there carries no information; we read the top quartile as the best quarter of the
+    axis and compare its two ends.
 
     References
     ----------

@@ -163,7 +163,7 @@ def wilcoxon_holm(losses: ArrayLike, control: int | None = None) -> np.ndarray:
     Parameters
     ----------
     losses : array-like of shape (n_problems, n_methods)
-        Losses, less is better; or mean ranks over seeds, where losses of problems have no common
+        Losses, less is better; or mean ranks over seeds, if losses of problems have no common
         scale.
     control : int or None, default=None
         Column to compare all others with; None: all pairs.
@@ -171,8 +171,8 @@ def wilcoxon_holm(losses: ArrayLike, control: int | None = None) -> np.ndarray:
     Returns
     -------
     p_values : ndarray of shape (n_methods,) or (n_methods, n_methods)
-        Two-sided and adjusted for the number of comparisons; NaN for a method with itself, 1
-        for methods that are equal on all problems.
+        Two-sided and adjusted for the number of comparisons; NaN for a method with itself, 1 for
+        methods equal on all problems.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Regret of searches over what was spent, and confidence intervals."""
+"""Regret of searches over the budget spent, and confidence intervals."""
 
 import warnings
 from collections.abc import Callable
@@ -16,7 +16,7 @@ BLOCK = 2**22  # resampled values at a time: 32 MB
 
 @own_numerics()
 def normalised_regret(losses: ArrayLike, best: ArrayLike, reference: ArrayLike) -> np.ndarray:
-    """Return losses on a scale where 0 is the best known and 1 a reference.
+    """Return losses scaled from 0, the best known, to 1, a reference.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def anytime_regret(
     grid : array-like of shape (n_grid,)
         Amounts spent at which the incumbents are read.
     before : float, default=nan
-        Value where nothing is known yet.
+        Value before the first result.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def anytime_regret(
     Raises
     ------
     ValueError
-        If the lengths differ, there is no result, or `resources` decreases.
+        If the lengths differ, results are missing, or `resources` decreases.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def bootstrap_interval(
     Returns
     -------
     low, high : ndarray of shape (n_columns,), or float
-        Ends of the interval; equal where all runs are equal.
+        Ends of the interval; equal if all runs are equal.
 
     Raises
     ------

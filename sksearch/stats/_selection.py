@@ -3,7 +3,7 @@
 ==========  ==================================================================================
 y[i, j]     score of candidate i on fold j: m[i] + f[j] + noise; NaN where there is none
 m[i], f[j]  true score of candidate i; how much easier fold j is than the average fold
-K, n        count of folds; count of candidates with a score
+K, n        count of folds; number of candidates with a score
 r           rows of a test fold for each row of its training fold
 s2[i]       variance of the mean of candidate i around m[i]: noise * (1 / folds of i + r)
 g, w[g]     grid of true scores; share of candidates at each of them (the prior)
@@ -85,9 +85,9 @@ def selected_score(
 ) -> SelectedScore:
     """Correct the score of the best of several candidates for having been chosen.
 
-    The best of many noisy scores is too good: it was chosen for its luck as well. Candidates are
+    The best of many noisy scores is optimistic, since it was also selected by luck. Candidates are
     taken as draws from an unknown distribution of true scores, which is estimated from all of
-    them; the expected true score of the chosen one, given what was seen, knows no such bias.
+    them; the expected true score of the chosen one, given the observed scores, has no such bias.
 
     Parameters
     ----------
@@ -96,8 +96,8 @@ def selected_score(
     chosen : int or None, default=None
         Row of the chosen candidate. None: the best mean of those with all folds.
     test_ratio : float or None, default=None
-        Rows of a test fold for each row of its training fold. None: that of cross-validation,
-        1 / (n_folds - 1).
+        Rows of a test fold for each row of its training fold. None: as in cross-validation, 1 /
+        (n_folds - 1).
     confidence : float, default=0.95
         Probability of the interval.
 
@@ -181,8 +181,8 @@ def selected_score(
 def additive_model(y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Split scores into candidates, folds and noise by weighted least squares.
 
-    How easy a fold is, and the noise that is typical, is found from the better candidates: weak
-    ones, which may guess one class for all rows, have other folds and other noise.
+    The better candidates determine how easy a fold is, and the typical noise: weak ones, which may
+    guess one class for all rows, have other folds and other noise.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def additive_model(y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, n
     folds : ndarray of shape (n_folds,)
         Their sum is 0.
     noise, df : ndarray of shape (n_candidates,)
-        Variance of what is left of each candidate, and its degrees of freedom.
+        Residual variance of each candidate, and its degrees of freedom.
     """
     n_better = max(min(len(y), MIN_BETTER), -(-len(y) // 4))
     order = np.argsort(-np.nanmean(y, axis=1), kind="stable")
@@ -214,7 +214,7 @@ def additive_model(y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, n
 
 
 def _fold_effects(y, weights):
-    """How much easier each fold is; noisy candidates tell less."""
+    """Ease of each fold; noisy candidates have less weight."""
     folds = np.zeros(y.shape[1])
     w = np.where(np.isfinite(y), weights[:, np.newaxis], 0.0)
     total = w.sum(axis=0)
@@ -253,7 +253,7 @@ def _posterior(means, s2, chosen):
 
 
 def _p_value(y, means, s2):
-    """Of an F-test whether candidates differ, with the variance of folds that overlap."""
+    """p-value of an F-test for differences between candidates, with the variance of overlapping folds."""
     n, k = y.shape
     if n < 2:
         return np.nan

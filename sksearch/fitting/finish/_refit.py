@@ -26,11 +26,11 @@ class LastTraining:
     Parameters
     ----------
     row : ResultRow
-        Of ``cv_results_``, without what only its scores need.
+        Row of ``cv_results_``, without the parts only needed for its scores.
     found : str or None
         The parameter that training has found, if there is one.
     schedule : list of dict
-        Which parameters held from which number of units on.
+        Parameters by the number of units from which they held.
     """
 
     row: ResultRow
@@ -38,12 +38,12 @@ class LastTraining:
     schedule: list[dict[str, Any]]
 
     def seeds(self, context: Context) -> AbstractContextManager[None]:
-        """Return a context in which the global generators are those of this training."""
+        """Return a context with the global generators seeded for this fit."""
         row = self.row
         return seeded(context.seed, row.trial_id, len(context.splits), row.n_resources)
 
     def untrained(self, context: Context) -> Any:
-        """Return the estimator with the params of the candidate."""
+        """Return the estimator with the candidate's parameters."""
         return clone(context.estimator).set_params(**clone(self.row.params, safe=False))
 
     def run(self, context: Context, estimator: Estimator) -> Any:
@@ -99,7 +99,7 @@ def follow(
     estimator : estimator object
         Unfitted.
     schedule : list of dict
-        Which parameters held from which number of units on.
+        Parameters by the number of units from which they held.
     amount : int
         Number of units at the end.
     changing : tuple of str or None
