@@ -175,7 +175,7 @@ class Candidates:
 
     @property
     def star(self) -> tuple[Params, float] | None:
-        """Parameters and score at the mark of the winner: as it was at this resource, if it was."""
+        """Parameters and score at the winner's mark: at this resource if it has a score there."""
         if self.winner is None:
             return None
         score = self.winner.score if self.at is None else float(self.scores[self.at])

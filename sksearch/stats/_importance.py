@@ -30,7 +30,7 @@ FENCE = 3  # interquartile ranges below the lower quartile: Tukey's outer fence
 
 @dataclass(frozen=True)
 class Importance:
-    """What `importance` returns; printed, it is a table.
+    """Result of `importance`; prints as a table.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ def importance(
 def importance_of_candidates(
     candidates: Candidates, confidence: float = 0.9, random_state: int | None = 0
 ) -> Importance:
-    """Return the importance for given candidates, such as the candidates of one of several models."""
+    """Return the importance for given candidates, such as all candidates of one model."""
     axes = list(candidates.axes.values())
     n = len(candidates.scores)
     if n < MIN_CANDIDATES or not axes:

@@ -208,7 +208,7 @@ def ks_best_of(values: ArrayLike, n_draws: int, cdf: Callable[[np.ndarray], Arra
 
 @dataclass(frozen=True)
 class IdealEvaluation:
-    """What `ideal_evaluation` returns for one optimizer.
+    """Result of `ideal_evaluation` for one optimizer.
 
     Parameters
     ----------

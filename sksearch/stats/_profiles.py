@@ -22,7 +22,7 @@ from sksearch.stats._checks import check_finite
 
 @dataclass(frozen=True)
 class Profiles:
-    """What `profiles` returns.
+    """Result of `profiles`.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ def ranks(losses: ArrayLike) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Friedman:
-    """What `friedman` returns.
+    """Result of `friedman`.
 
     Parameters
     ----------

@@ -253,7 +253,7 @@ def _posterior(means, s2, chosen):
 
 
 def _p_value(y, means, s2):
-    """p-value of an F-test for differences between candidates, with the variance of overlapping folds."""
+    """p-value of an F-test between candidates, with the variance of overlapping folds."""
     n, k = y.shape
     if n < 2:
         return np.nan

@@ -1,4 +1,4 @@
-"""How many rows the candidates are trained on: measured, where the time is what counts."""
+"""Number of training rows of the candidates, measured if time is the limit."""
 
 from dataclasses import replace
 
@@ -36,7 +36,7 @@ def choose_rows(options: Options, setup: Setup) -> None:
 
 
 def with_rows(setup: Setup) -> SearchPlan:
-    """Return the plan of a search, which says how many rows are left out."""
+    """Return the plan of a search, with the number of rows left out."""
     sample = setup.context.sample
     if sample is None:
         return setup.plan
