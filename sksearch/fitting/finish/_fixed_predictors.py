@@ -282,7 +282,7 @@ def why_not_of_predictions(context: Context, model: Any) -> str:
     Parameters
     ----------
     context : Context
-        Context of the search, with the rows whose predictions are kept.
+        Context of the search, with the rows of the kept predictions.
     model : estimator object
         Fitted.
 

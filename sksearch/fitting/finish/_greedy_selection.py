@@ -43,7 +43,7 @@ class AverageScores:
     Parameters
     ----------
     context : Context
-        Context of the search, with the rows whose predictions are kept.
+        Context of the search, with the rows of the kept predictions.
     n_folds : int
         Number of the folds on which all candidates have been.
     """

@@ -35,7 +35,7 @@ class Found:
     Parameters
     ----------
     findings : Findings
-        Findings of a run that has ended.
+        Findings of a finished run.
     rows : list of ResultRow
         Rows of ``cv_results_``.
     """

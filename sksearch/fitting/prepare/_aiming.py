@@ -80,7 +80,7 @@ def rule_for(
 
 
 def check_metric(goal: Goal, target_score: float | None, scorers: Scorer, metric: str) -> None:
-    """Warn if the deciding metric is large for a bad model; raise ValueError for an unreachable target."""
+    """Warn if the deciding metric is a loss; raise ValueError for an unreachable target."""
     if not (goal.objectives or callable(goal.refit)):
         warn_of_losses(scorers, metric)
         check_target_score(target_score, scorers, metric)

@@ -204,7 +204,7 @@ def first_guesses(
 def _own_candidates(
     options: Options, estimator: Estimator, space: Space
 ) -> tuple[tuple[dict, ...], bool]:
-    """Values of the untuned estimator or of each of several models, and whether the first are unchanged.
+    """Values of the untuned estimator or of each model, and whether the first are unchanged.
 
     A default space is ours: there own values may lie outside, and win. A space that the user gave
     is a promise, and may leave a parameter no choice but another value.

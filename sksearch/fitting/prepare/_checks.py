@@ -63,7 +63,7 @@ def check_memory_limit(n_bytes: int | None) -> None:
 def check_training(
     resource: Resource, estimator: Estimator, space: Space, fit_params: dict, X: Samples
 ) -> None:
-    """Raise an error if the estimator cannot be trained on this resource or with these parameters."""
+    """Raise an error if the estimator cannot use this resource or these parameters."""
     resource.check(estimator, space.names)
     check_fit_params(estimator, fit_params, space.names, resource.acts_on == "calls")
     if resource.continues and resource.comparable:  # otherwise pipelines are fitted as a whole

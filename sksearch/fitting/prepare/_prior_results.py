@@ -154,7 +154,7 @@ def check_same_task(aims: Aims, earlier: Sequence[EarlierTask]) -> None:
 def given_guesses(
     initial_params: Any, space: Space, earlier: Sequence[EarlierTask], allows: Allows | None
 ) -> tuple[Params, ...]:
-    """Return distinct first candidates: the user's, then the best of each source with the same task.
+    """Return distinct first candidates: the user's, then the best of each same-task source.
 
     Raises
     ------
@@ -171,7 +171,7 @@ def given_guesses(
 def with_knowledge(
     problem: Problem, sampler: Sampler, earlier: Sequence[EarlierTask], prior: Any
 ) -> tuple[Problem, Sampler]:
-    """Give the problem its own earlier results and beliefs, and the sampler the results of other tasks.
+    """Give the problem its earlier results and beliefs, and the sampler other tasks' results.
 
     Raises
     ------

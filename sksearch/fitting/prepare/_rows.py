@@ -13,9 +13,9 @@ from sksearch.fitting.run._setup import Setup
 
 
 def choose_rows(options: Options, setup: Setup) -> None:
-    """Measure how many rows the training folds may have, where the search may leave some out.
+    """Measure how many rows the training folds may have, if the search may leave some out.
 
-    It may where the time is what counts, and the search says how it is spent.
+    It may if time is the limit and the search decides how to spend it.
     """
     if not options.leaves_spending or options.workers.are_needed or options.goal.has_aims:
         return

@@ -1,4 +1,4 @@
-"""Which fits look for a number of iterations, and how long they may."""
+"""Fits that find their number of iterations, and their time limits."""
 
 from itertools import accumulate
 from statistics import fmean as mean
@@ -32,12 +32,11 @@ class CurveTasks:
     def task(
         self, trial_id: int, params: Params, before: list[Output], n_now: int
     ) -> CurveTask | None:
-        """Return the count that training finds for a candidate, None if there is none to find.
+        """Return the iteration count found by a candidate's training, otherwise None.
 
-        `before` are the outputs on earlier folds, `n_now` the number of folds that come now.
+        `before` are the outputs on earlier folds, `n_now` the number of folds to come now.
 
-        The untuned estimator is fitted plainly, and has no curve, where its own fit ends
-        otherwise.
+        The untuned estimator is fitted plainly, without a curve, if its own fit ends differently.
         """
         context, problem = self._setup.context, self._setup.problem
         outcome = problem.space.outcome(params)
@@ -56,7 +55,7 @@ class CurveTasks:
         if seconds is None or longest is None:
             return None
         if self._setup.problem.has_baseline:
-            # Less than the one to beat has had would be too little to beat it.
+            # A candidate needs at least the leader's time to beat it.
             baseline = self._outputs.reached.get((0, self._setup.plan.top), ())
             seconds = max([seconds, *map(_seconds_of, baseline)])
         return Allowance(seconds, longest, self._rival(n_before + 1))

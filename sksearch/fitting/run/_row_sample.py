@@ -1,4 +1,4 @@
-"""Fewer rows for the training folds, where the time is too short for all of them."""
+"""Fewer rows for the training folds, if time is too short for all of them."""
 
 import math
 import warnings
@@ -31,16 +31,16 @@ class TooLongError(TimeoutError):
 
 
 def check_last_training(context: Context, trial_id: int, seconds: float) -> None:
-    """Raise TooLongError if a candidate trained in that many seconds is no use.
+    """Raise TooLongError if a candidate with this training time is useless.
 
     Parameters
     ----------
     context : Context
         Context of the search.
     trial_id : int
-        The first one, which may be the untuned estimator, has all the time it needs.
+        Id of the trial; the first one, which may be the untuned estimator, has no limit.
     seconds : float
-        That its training on a part of the rows took.
+        Seconds of its training on a part of the rows.
     """
     sample = context.sample
     if sample is None or sample.limit is None or trial_id == 0 or context.error_score == "raise":
@@ -63,8 +63,8 @@ def choose_sample(
 ) -> RowSample | None:
     """Choose the largest number of rows with which the time is enough for `N_FITS` fits.
 
-    The cost is measured at a few hundred rows, and then at twice as many as before while that
-    takes a small part of the time. Beyond, it is predicted as a power of the number of rows.
+    The cost is measured at a few hundred rows, and then at repeatedly doubled numbers while this
+    takes a small part of the time. For more rows it is predicted as a power of the number of rows.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def seconds_of_models(context: Context) -> dict[str, float]:
     Returns
     -------
     seconds : dict of str to float
-        By name of the model; empty if there is but one.
+        Seconds by name of the model; empty for a single model.
     """
     found = {}
     for name, _ in named_of(context.estimator):
@@ -208,17 +208,17 @@ def measured_sample(
     n_workers : int
         Number of fits at a time.
     refits : bool
-        Whether the best candidate is trained on all rows.
+        True if the best candidate is refitted on all rows.
 
     Returns
     -------
     sample : RowSample or None
-        None: all rows, also where the estimator cannot be trained on few.
+        None: all rows, even if the estimator cannot be trained on few.
     """
 
     def seconds_of(n_rows: int) -> tuple[float, float]:
         with warnings.catch_warnings(), seeded(context.seed, n_rows):
-            warnings.simplefilter("ignore")  # they come again where they matter
+            warnings.simplefilter("ignore")  # they are repeated later if relevant
             try:
                 seconds = seconds_of_one_fit(context, n_rows)
             except Exception:

@@ -1,4 +1,4 @@
-"""What travels between processes: what all tasks share, a task, and what it brings."""
+"""Data sent between processes: shared context, tasks, outputs."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -23,21 +23,21 @@ NUMBER = np.dtype("<f8")
 
 @dataclass(frozen=True)
 class RowSample:
-    """How many rows a training fold may have, and what more rows cost.
+    """Number of rows of a training fold, and the cost of more rows.
 
     Parameters
     ----------
     n_rows : int
         Largest number of rows of a training fold.
     growth : float
-        Exponent of the seconds of one training over its number of rows, 1 at least: the scoring is
-        not in it, and what costs the same for any number of rows says nothing of many rows.
+        Exponent of the seconds of one training over its number of rows, at least 1: scoring is
+        excluded, and constant costs do not matter for many rows.
     last_seconds : float
-        That the untuned estimator will take on all rows of X, as predicted.
+        Predicted seconds of the untuned estimator on all rows of X.
     limit : float or None, default=None
         Seconds that the last training of another candidate may take. None: any.
     latest : bool, default=False
-        Whether the last rows of a fold are taken, and not rows by chance.
+        If True, the last rows of a fold are used instead of random ones.
     """
 
     n_rows: int
@@ -80,15 +80,15 @@ class CurveTask:
     Parameters
     ----------
     name : str
-        The parameter that is the count.
+        Parameter for the count.
     high : int
         Largest count.
     allowance : Allowance or None
         For training and scoring on one fold; None for no limit.
     is_own : bool
-        Whether it is the untuned estimator, which gets to its own count however long that takes.
+        True for the untuned estimator, which always trains to its own count.
     earlier : dict of int to list of float
-        By count, what earlier folds had there, where all of them have been. Training ends by the
+        Scores of earlier folds by count, for counts reached by all of them. Training ends by the
         mean over these and its own fold, and not beyond the last of these counts: no other could
         be chosen.
     """
@@ -101,7 +101,7 @@ class CurveTask:
 
     @property
     def last(self) -> int:
-        """Largest count that training may come to."""
+        """Largest count that training may reach."""
         return min(self.high, max(self.earlier, default=self.high))
 
     def mean(self, count: int, value: float) -> float:
@@ -112,7 +112,7 @@ class CurveTask:
 
 @dataclass
 class Context:
-    """What all tasks of a search share."""
+    """Shared context of all tasks of a search."""
 
     estimator: Any  # unfitted
     X: Samples
@@ -139,11 +139,11 @@ class Context:
     sample: RowSample | None = None  # rows of the training folds; None: all
     home: str = field(default_factory=here)  # the process whose classes states are of
     blocks: np.ndarray | None = None  # by row, whose contributions to scores are kept together
-    #: By fold, the test rows whose predictions are kept for an average; None if nobody asks.
+    #: Test rows of the kept predictions by fold, for an average; None if not needed.
     kept: list[np.ndarray] | None = None
-    #: Of models without probabilities, by their best method, those whose scores need some.
+    #: Best methods of models without probabilities, for scores that need some.
     calibrates: frozenset[str] = frozenset()
-    doubt: str = ""  # why no candidate is likely to be fitted to the data, if something says so
+    doubt: str = ""  # why fits to the data are likely to fail, otherwise ""
 
     @property
     def is_function(self) -> bool:
@@ -175,12 +175,12 @@ class Task:
 
     @property
     def name(self) -> str:
-        """A name that no other task of the search has, good for a file."""
+        """A unique name of the task, valid for a file."""
         return f"{self.trial_id}.{self.resource}.{self.fold}"
 
     @property
     def stage(self) -> Stage:
-        """The stretch of training that is asked for."""
+        """The requested stretch of training."""
         return Stage(self.trial_id, self.params, self.resource)
 
     def carrying(self) -> Self:
@@ -195,7 +195,7 @@ class Task:
 
 @dataclass(slots=True)
 class Output:
-    """What one candidate brought on one fold."""
+    """Output of one candidate on one fold."""
 
     fit_error: str | None = None  # traceback of the training's error, as in scikit-learn
     status: str = "ok"  # as in `Result`, and so is the error
@@ -212,7 +212,7 @@ class Output:
     seconds: float = 0.0  # spent in training since the beginning
     curve: list | None = None  # scores by count, see `_curves`; None if no count is to be found
     span: Any = None  # when it began and ended, and the worker's name; None if unknown
-    measures: dict | None = None  # what objectives and bounds need next to scores, by name
-    rows: bytes | None = None  # what blocks of test rows contribute to the score; None: not known
+    measures: dict | None = None  # measures for objectives and bounds, by name
+    rows: bytes | None = None  # contributions of blocks of test rows to the score; None: unknown
     predictions: bytes | None = None  # of test rows, see `_predictions`; None: not wanted, or none
     are_decisions: bool = False  # whether predictions have no probabilities yet

@@ -30,7 +30,7 @@ class TopTrials:
         return len(self._entries)
 
     def enter(self, trial: Trial, resource: int, score: float) -> list[int]:
-        """Give a trial its place; return the id of the one that has none, if there is one."""
+        """Insert a trial; return the id of the trial displaced, if any."""
         entry = (-score, -resource, trial.bracket, trial.id)
         known = next((e for e in self._entries if e[-1] == trial.id), None)
         if known is not None and not entry < known:  # it was better, at an earlier rung
