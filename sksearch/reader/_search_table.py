@@ -1,4 +1,4 @@
-"""All that a finished search has found: rows, candidates, rungs, and the winner."""
+"""Results of a finished search: rows, candidates, rungs, and the winner."""
 
 import math
 import warnings
@@ -14,7 +14,7 @@ from sksearch.reader._row import Candidate, Row
 from sksearch.reader._values import key_of_params
 from sksearch.space import Space
 
-SPACES = ("param_distributions", "param_grid")  # what searches call their space
+SPACES = ("param_distributions", "param_grid")  # names of the space in searches
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,21 +41,21 @@ class RungTable:
 
 @dataclass(frozen=True, eq=False)
 class SearchTable:
-    """What `read` returns: everything that a finished search has found.
+    """Result of `read`: everything that a finished search has found.
 
     Parameters
     ----------
     source : object
-        The search itself; None of a table.
+        The search itself; None for a table.
     rows : tuple of Row
-        In the order of ``cv_results_``; of a history in the order of the trials.
+        Rows in the order of ``cv_results_``, or of the trials of a history.
     winner : Row or None
-        The one that won, which is ``best_index_`` where there is one; None if nobody has a score,
-        or a function as ``refit`` chose a row without one.
+        The winner, at ``best_index_`` if available; None if no candidate has a score, or a
+        callable ``refit`` chose a row without one.
     metric : str
-        The name of the metric that counts, as in ``mean_test_<metric>``.
+        The name of the deciding metric, as in ``mean_test_<metric>``.
     results : mapping of str to array
-        ``cv_results_``, with whatever else was measured; empty if there are none.
+        ``cv_results_``, with all other measures; empty if missing.
     told : History or None
         The search's own history.
     """
@@ -71,12 +71,12 @@ class SearchTable:
 
     @property
     def estimator(self) -> Any:
-        """What was tuned; None if unknown."""
+        """The tuned estimator; None if unknown."""
         return getattr(self.source, "estimator", None)
 
     @property
     def trained(self) -> Any:
-        """The winner as it was trained on all rows, otherwise what was tuned."""
+        """The winner refitted on all rows, otherwise the tuned estimator."""
         source: Any = self.source
         ensemble = getattr(source, "ensemble_", None)
         if ensemble is not None and len(ensemble) > 1:  # and the winner need not be in it
@@ -124,7 +124,7 @@ class SearchTable:
 
     @cached_property
     def space(self) -> Space | None:
-        """Where candidates came from; None if it is not understood."""
+        """Space of the candidates; None if it is not understood."""
         if self.told is not None and type(self.told.problem.space) is Space:
             return self.told.problem.space
         given = next((getattr(self.source, n) for n in SPACES if hasattr(self.source, n)), None)
@@ -132,7 +132,7 @@ class SearchTable:
             return None
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # they were given when the search began
+                warnings.simplefilter("ignore")  # they were shown when the search began
                 return Space(given, accepts=lambda name, value: True)
         except (TypeError, ValueError):
             return None
@@ -198,7 +198,7 @@ class SearchTable:
 
     @cached_property
     def best(self) -> int | None:
-        """Index of the candidate that won; None if nobody did."""
+        """Index of the winning candidate, otherwise None."""
         rows = [candidate.row for candidate in self.candidates]
         return None if self.winner is None else rows.index(self.winner)
 
@@ -219,7 +219,7 @@ class SearchTable:
 
     @cached_property
     def violations(self) -> np.ndarray:
-        """By how much each candidate breaks bounds of ``constraints``; 0 if there are none."""
+        """Violation of the bounds of ``constraints`` by each candidate; 0 without bounds."""
         return np.array([candidate.row.violation for candidate in self.candidates])
 
     @cached_property
@@ -255,7 +255,7 @@ class SearchTable:
 
 
 class _AnySpace(Space):
-    """Stands in for the space of a search with no history: tells candidates apart, no more."""
+    """Stand-in for the space of a search without history: only distinguishes candidates."""
 
     def __init__(self):
         pass
@@ -265,7 +265,7 @@ class _AnySpace(Space):
 
 
 def _result(row: Row) -> Result:
-    """What a history has of a row."""
+    """A row as an entry of a history."""
     cost = len(row.scores) * (row.fit_seconds + row.score_seconds)
     cost = cost if 0 <= cost < math.inf else 0.0
     if not math.isfinite(row.score):

@@ -1,4 +1,4 @@
-"""Which values and candidates are equal, and which are numbers."""
+"""Equality of values and candidates, and checks for numbers."""
 
 import math
 import numbers
@@ -23,7 +23,7 @@ def is_finite(value: Any) -> bool:
 
 
 def key_of(value: Any) -> Hashable:
-    """What is equal for equal values: types and texts, numbers by their values."""
+    """Key, equal for equal values: types and texts, numbers by their values."""
     if isinstance(value, bool | np.bool_):
         return bool(value), "bool"
     if isinstance(value, int | float | np.integer | np.floating):
@@ -32,7 +32,7 @@ def key_of(value: Any) -> Hashable:
 
 
 def key_of_params(params: Params) -> Hashable:
-    """What is equal for equal candidates."""
+    """Key, equal for equal candidates."""
     return tuple((name, key_of(params[name])) for name in sorted(params))
 
 

@@ -114,7 +114,7 @@ def fit_maps(decisions: np.ndarray, y: np.ndarray, classes: Classes) -> Maps:
 
 
 def mapped(decisions: np.ndarray, maps: Maps, classes: Classes) -> np.ndarray:
-    """Return probabilities, shape (n_rows, n_all_classes), summing to 1 within each column of the target."""
+    """Return probabilities, shape (n_rows, n_all_classes), summing to 1 per target column."""
     found, start = [], 0
     for column, known in zip(maps, classes, strict=True):
         d = decisions[:, start : start + len(known)]

@@ -88,7 +88,7 @@ class Convergence:
         )
 
     def _standard_error(self, history: History) -> float | None:
-        """Standard error of a difference between means over all folds; None if no candidate has two folds.
+        """Standard error of a difference between means; None if no candidate has two folds.
 
         The training rows of folds overlap: with k folds a row trains k - 1 times as often as it
         tests, hence the second term [1]_.

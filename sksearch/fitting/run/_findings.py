@@ -170,7 +170,7 @@ class Findings:
             raise ValueError(explained(self.context, outputs, outputs[0].error))
 
     def check_rung(self, job: Job) -> None:
-        """Raise ValueError if all fits of a rung that has ended have failed, and others would."""
+        """Raise ValueError if all fits of a finished rung have failed, and others would."""
         if len(self.plan.rungs) < 2 or self.context.is_function:
             return
         # With rows or small parameters, a larger size may succeed.

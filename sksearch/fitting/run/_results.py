@@ -311,9 +311,9 @@ def try_rule(refit: Callable, results: dict[str, Any]) -> None:
 def _hide_partial_means(
     results: dict[str, Any], name: str, n_folds: np.ndarray, is_finite: np.ndarray
 ) -> None:
-    """Leave no mean over a part of the folds: whoever sorts by means would take it for a whole.
+    """Remove means over a part of the folds, since they would be taken for complete ones.
 
-    Where the time was up before anybody had all folds, those with the most of them keep theirs.
+    If time was up before any candidate had all folds, those with most folds keep theirs.
     """
     is_partial = n_folds < n_folds[is_finite].max(initial=0)
     for column in (f"{what}_{kind}_{name}" for what in ("mean", "std") for kind in KINDS):

@@ -97,7 +97,7 @@ def _loss(loss: Callable) -> Callable:
 
 
 def _root(loss: Callable) -> Callable:
-    """Contributions to the root of a mean loss; several outputs have a root each, which is not their mean."""
+    """Contributions to the root of a mean loss; with several outputs, one root each."""
 
     def formula(y: np.ndarray, p: np.ndarray, **kwargs: Any) -> np.ndarray:
         c = ratios(loss(y, p), **kwargs)

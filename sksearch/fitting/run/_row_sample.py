@@ -129,7 +129,7 @@ def choose_sample(
 
 
 def _growth(*seconds: float) -> float:
-    """Exponent of the seconds over the number of rows, of which each has `STEP` times as many."""
+    """Exponent of the seconds over the number of rows, which grows by `STEP`."""
     if min(seconds) <= 0:
         return 0.0
     growth = math.log(seconds[-1] / seconds[0], STEP) / (len(seconds) - 1)

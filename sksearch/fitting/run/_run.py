@@ -43,7 +43,7 @@ class Ending:
 
 
 class Recorder:
-    """Records the events of a run; this base class records nothing, for searches without ``checkpoint_dir``.
+    """Records a run; this base class records nothing, for searches without ``checkpoint_dir``.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class Recorder:
         """Record a job that begins."""
 
     def record_outputs(self, job: Job, tasks: list[Task], outputs: list[Output]) -> None:
-        """Record the outputs of a job that has ended."""
+        """Record the outputs of a finished job."""
 
     def stop(self, why: str, timeout: float | None = None) -> None:
         """Record that the search has ended, and `timeout` if it was up.
@@ -244,7 +244,7 @@ class Run(Workload):
     def on_interrupt(self) -> None:
         """Keep results that come now, but do not record them: a replay has no such order.
 
-        A search that continues later finds them where their workers left them.
+        A resumed search finds them in the workers' folder.
         """
         self._is_news, self.states.keeps_files = False, True
 
@@ -293,9 +293,9 @@ class Run(Workload):
 
     @contextmanager
     def _entered(self, executor: Executor) -> Iterator[None]:
-        """A context with the executor; TypeError for what cannot be sent to workers.
+        """A context with the executor; TypeError for objects that cannot be sent to workers.
 
-        That of this thread would take BLAS threads away from a function.
+        A function called in this thread keeps its BLAS threads.
         """
         if self.context.is_function and isinstance(executor, SerialExecutor):
             yield

@@ -50,7 +50,7 @@ class Setup:
     workers: Workers = field(default_factory=Workers)
     ensemble: int = 0  # largest number of models averaged; 0: the best one is used alone
     rule: Callable | None = None  # the user's function that chooses the winner
-    columns: tuple[str, ...] = ()  # of ``cv_results_``: columns that distinguish rows of a candidate
+    columns: tuple[str, ...] = ()  # of ``cv_results_``: keys of a candidate's rows
     is_namesake: bool = False  # whether it ends as scikit-learn's does, and never earlier
 
     def __post_init__(self) -> None:

@@ -154,9 +154,9 @@ def size_of(state: State) -> int:
 
 
 def load_state(content: bytes, home: str = "") -> State:
-    """Unpickle a state that was pickled by this search; ValueError if it is another object.
+    """Unpickle a state of this search; ValueError for another object.
 
-    Its classes are those of the search, which began in the process `home` ("" is this one).
+    Its classes come from the process `home`, in which the search began ("" is this one).
     """
     with classes_of(home or here()):
         state = _StateUnpickler(io.BytesIO(content)).load()
