@@ -1,4 +1,4 @@
-"""Data for examples and benchmarks: real where there is a data folder, bundled where not."""
+"""Data for examples and benchmarks: real with a data folder, otherwise bundled."""
 
 import os
 from numbers import Integral
@@ -33,15 +33,15 @@ _FILES = {
 _REGRESSION = {"california_housing", "house_16h", "diamonds", "pol"}
 _BUNDLED = dict.fromkeys(("adult", "magic", "churn", "phoneme", "spambase"), load_breast_cancer)
 _BUNDLED |= dict.fromkeys(_REGRESSION, load_diabetes)  # the others: load_digits
-_TEXT = {"adult", "diamonds"}  # tables with columns of text, and those of adult with gaps
+_TEXT = {"adult", "diamonds"}  # tables with columns of text, adult's with missing values
 
 
 def load(name: str, n_samples: int | None = None, random_state: int = 0) -> Bunch:
     """Read a data set from the data folder, or scikit-learn's nearest one. Never downloads.
 
     The environment variable ``SKSEARCH_DATA`` names the folder, otherwise it is ``shared/data``
-    next to the repository. If the folder lacks the file, a set that comes with scikit-learn takes
-    its place, so that examples run anywhere; ``source`` tells which one was read.
+    next to the repository. If the folder lacks the file, a data set bundled with scikit-learn
+    takes its place, so that examples run anywhere; ``source`` is the one that was read.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def load(name: str, n_samples: int | None = None, random_state: int = 0) -> Bunc
         are images of 32 x 32 pixels in 3 colours, colours last; there are 10,000 in the folder.
     n_samples : int or None, default=None
         Number of rows, at most all. Classes keep their proportions, and each class has a row if
-        there are as many rows as classes. None: all rows.
+        there are enough rows. None: all rows.
     random_state : int, default=0
         Seed of the choice of rows. With the same seed, a smaller sample is part of a larger one.
 
@@ -73,7 +73,7 @@ def load(name: str, n_samples: int | None = None, random_state: int = 0) -> Bunc
 
     See Also
     --------
-    sklearn.datasets : Where the bundled sets come from.
+    sklearn.datasets : Source of the bundled sets.
 
     Examples
     --------

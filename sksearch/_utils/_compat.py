@@ -171,9 +171,9 @@ else:
 
 
 def configured(function: Callable) -> Callable:
-    """Make a picklable `function` that runs with what this thread's user has set.
+    """Make a picklable `function` that runs with this thread's settings.
 
-    That is scikit-learn's configuration, warning filters, and errors of floating-point numbers.
+    These are scikit-learn's configuration, warning filters, and floating-point error handling.
     """
     wrapper = delayed(with_users_errors(function))()[0]
     return wrapper.with_config_and_warning_filters(get_config(), list(warnings.filters))
@@ -265,10 +265,10 @@ _OWN_METRICS = {
 
 
 def _name_of_score(estimator):
-    """Module and name of the method ``score``, of pipelines that of their last step.
+    """Module and name of the method ``score``; a pipeline uses its last step's.
 
-    It is (None, None) where ``score`` need not be that of what ``predict`` returns: in a pipeline
-    it is called with transformed rows, and passes by a ``predict`` of the pipeline's own class.
+    It is (None, None) if ``score`` may differ from the score of ``predict``: in a pipeline it is
+    called with transformed rows, bypassing a ``predict`` of the pipeline's own class.
     """
     while not overridden(estimator, ("score",)):
         method = inspect.getattr_static(type(estimator), "score", None)
@@ -359,9 +359,9 @@ def is_valid_value(estimator: Any, name: str, value: Any) -> bool:
 
 
 def fault_of(estimator: Any, name: str, value: Any) -> str | None:
-    """Return what the estimator's own parameter validation says of a value.
+    """Return the message of the estimator's own parameter validation for a value.
 
-    It is "" for a value that passes, and None if the estimator has no such validation.
+    It is "" for a valid value, and None if the estimator has no such validation.
     """
     owner_name, _, leaf = name.rpartition("__")
     owner = estimator.get_params().get(owner_name, estimator if not owner_name else None)

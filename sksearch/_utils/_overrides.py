@@ -83,10 +83,10 @@ def _names(kind, methods, libraries):
 
 
 def _is_foreign(kind, own, name, libraries):
-    """True if an object has a method that is not of a known library, wherever among its classes.
+    """True if an object has this method from outside the known libraries, in any class.
 
-    One that stands behind a known method counts as well, since that may call it by ``super()``; so
-    does a function that was put into a class of a library.
+    A method behind a known one also counts, since the known one may call it by ``super()``; so
+    does a function patched into a library's class.
     """
     if name in own:  # set on the object itself, in the place of its class's
         return callable(own[name])

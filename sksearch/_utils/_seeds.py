@@ -44,9 +44,9 @@ def seeded(*words: int) -> Iterator[None]:
 
 
 def generator_states() -> dict[str, Any]:
-    """Return the states of all global generators: of NumPy, of Python, and of PyTorch if in use.
+    """Return the states of all global generators: NumPy, Python, and PyTorch if in use.
 
-    Those of GPUs are among them once PyTorch has used a GPU in this process.
+    GPU generators are included once PyTorch has used a GPU in this process.
     """
     states: dict[str, Any] = {"numpy": np.random.get_state(), "python": random.getstate()}
     if (torch := sys.modules.get("torch")) is not None and hasattr(torch, "get_rng_state"):

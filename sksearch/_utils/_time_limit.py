@@ -1,6 +1,6 @@
-"""The time of a search: how long is left, how long a fit may take, what is kept for the end.
+"""The time of a search: seconds left, allowed for a fit, and reserved for the end.
 
-Whoever has to know asks the `TimeLimit` of the search; nobody else has its seconds.
+All of them come from the `TimeLimit` of the search.
 """
 
 import math
@@ -21,10 +21,9 @@ SLACK = 1.5  # a last training may always take this multiple of the untuned esti
 
 @dataclass(eq=False)
 class TimeLimit:
-    """The seconds that a search may take, over all processes in which it runs.
+    """The time limit of a search, over all processes in which it runs.
 
-    They run from the first start on; what lies between a process that died and the moment at which
-    the next one knows as much does not count.
+    Counted from the first start; downtime and replay between processes are excluded.
 
     Parameters
     ----------
@@ -118,9 +117,9 @@ class TimeLimit:
         return max(PART_OF_LAST * self.timeout, SLACK * untuned)
 
     def of_members(self, seconds: Sequence[float]) -> float:
-        """Return the seconds for others whose models are averaged with the best candidate's.
+        """Return the seconds for refitting the other members of an average.
 
-        A function of what a record has, so that a search that continues has the same members.
+        A function of recorded facts, so that a resumed search has the same members.
 
         Parameters
         ----------
