@@ -1,4 +1,4 @@
-"""Kill the searches of a script at random moments, and check that results do not change.
+"""Kill the searches of a script at random moments, and see that nothing comes of it.
 
     python -m sksearch.chaos script.py [--kills 20] [--seed 0]
 

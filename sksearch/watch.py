@@ -1,4 +1,4 @@
-"""A page with the results in a ``checkpoint_dir``, during or after its search.
+"""A page that shows what a ``checkpoint_dir`` has found, while its search runs or afterwards.
 
     python -m sksearch.watch DIR [--every SECONDS] [--output FILE]
 
