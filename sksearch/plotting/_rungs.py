@@ -1,4 +1,4 @@
-"""How well each rung ordered the candidates of the next one."""
+"""Agreement of each rung with the ranking at the next one."""
 
 from typing import TYPE_CHECKING, Self
 

@@ -1,4 +1,4 @@
-"""How the volume under the front of several objectives grew while a search ran."""
+"""Growth of the hypervolume of several objectives during a search."""
 
 from collections.abc import Sequence
 

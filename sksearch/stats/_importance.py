@@ -1,4 +1,4 @@
-"""Which parameters matter: shares of the variance of the scores.
+"""Importance of parameters: shares of the variance of the scores.
 
 ==========  ======================================================================
 f(u)        score that the model predicts at the point u of the space

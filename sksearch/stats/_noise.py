@@ -1,4 +1,4 @@
-"""How noisy scores on folds are, candidate by candidate."""
+"""Noise of scores on folds, candidate by candidate."""
 
 import numpy as np
 from numpy.typing import ArrayLike

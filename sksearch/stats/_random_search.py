@@ -1,4 +1,4 @@
-"""How many random draws hit a good model: exact, without replacement.
+"""Number of random draws needed to hit a good model: exact, without replacement.
 
 ===============  ==============================================================
 N, M             number of models, and of those that are good enough

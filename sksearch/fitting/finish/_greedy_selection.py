@@ -1,4 +1,4 @@
-"""Which candidates are averaged, and how much each counts: greedy selection with replacement.
+"""Members and weights of an average: greedy selection with replacement.
 
 An average begins with the best candidate. Repeatedly the candidate joins that gives the average of
 test predictions the best score, by the metric of the search; a candidate may join several times

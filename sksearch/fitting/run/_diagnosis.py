@@ -314,7 +314,7 @@ def _is_text(column: np.ndarray) -> bool:
 
 
 def _count(column: Targets, test: Callable[[Any], Any]) -> int:
-    """How many values of a column of numbers pass a test; 0 if it has others."""
+    """Number of values of a numeric column that pass a test; 0 for other columns."""
     try:
         with np.errstate(invalid="ignore"):
             return int(np.count_nonzero(test(np.asarray(column, dtype=float))))

@@ -195,7 +195,7 @@ def _area(positive: np.ndarray, p: np.ndarray) -> np.ndarray:
 
 
 def _place(ordered: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """How many of the ordered numbers are below each value, equal ones as halves."""
+    """Number of the ordered numbers below each value, equal ones as halves."""
     return (np.searchsorted(ordered, values) + np.searchsorted(ordered, values, "right")) / 2
 
 
