@@ -35,7 +35,7 @@ def own_numerics() -> Iterator[None]:
 def with_users_errors(function: Callable) -> Callable:
     """Make a picklable `function` run with this thread's handling of floating-point errors.
 
-    Workers have NumPy's default otherwise, so that failures would depend on ``n_jobs``.
+    Workers have NumPy's default otherwise, so failures would depend on ``n_jobs``.
     """
     # A function or a log for errors stays here: it may hold anything.
     errors: Any = {k: v for k, v in np.geterr().items() if v not in ("call", "log")}

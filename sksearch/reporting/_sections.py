@@ -133,7 +133,7 @@ def write_sections(facts: Facts, full: bool) -> list[Section]:
 
 
 def headline(table: SearchTable) -> str:
-    """Return the headline: the search, and its numbers of candidates and folds."""
+    """Return the headline: the search, candidates, folds and training time."""
     n_failed = len(table.failed)
     failed = f" ({n_failed:,} failed)" if n_failed else ""
     models = each_of(table.estimator)

@@ -209,7 +209,7 @@ class Candidates:
         return {name: axis for name, axis in axes.items() if axis is not None}
 
     def encode(self, params: Sequence[Params]) -> np.ndarray:
-        """Place candidates in the unit cube, shape (n, n_axes); NaN if a parameter lacks."""
+        """Place candidates in the unit cube, shape (n, n_axes); NaN if a parameter is missing."""
         columns = [axis.encode(params) for axis in self.axes.values()]
         return np.column_stack(columns) if columns else np.zeros((len(params), 0))
 

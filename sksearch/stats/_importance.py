@@ -126,9 +126,9 @@ def importance(
     -----
     Models are fitted to bootstrap samples of the candidates and predict 4096 draws from the space.
     Each is a sum of one function of each parameter, piecewise linear, by ridge regression, and a
-    forest of the residuals: a forest alone takes from weak parameters to give to strong ones. With
-    200 random draws of five functions the mean error of a share was 0.020, and 0.050 with a forest
-    alone.
+    forest of the residuals: a forest alone overrates strong parameters at the expense of weak
+    ones. With 200 random draws of five functions the mean error of a share was 0.020, and 0.050
+    with a forest alone.
 
     The share of a parameter is its share in a functional ANOVA [1]_, the first-order index of
     Sobol, estimated from given draws [2]_: the variance of the means of groups of equal values,
@@ -140,10 +140,10 @@ def importance(
         S_j = P(A_j) Var(E[f | u_j, A_j] | A_j) / Var f
 
     so that the effect of its parent's choice is attributed to the parent. Scores more than 3
-    interquartile ranges below the lower quartile are pulled in to there: a few candidates that
-    diverged would decide alone. With several resources, only results at the largest one with
-    enough of them count, see the attribute ``resource``. If the space is not known, as with
-    `load_history`, draws are made of values tried.
+    interquartile ranges below the lower quartile are clipped there: a few diverged candidates
+    would dominate otherwise. With several resources, only results at the largest one with enough
+    of them count, see the attribute ``resource``. If the space is not known, as with
+    `load_history`, draws are made from the tried values.
 
     References
     ----------
@@ -214,7 +214,7 @@ class Model:
         self.axes = axes
 
     def fit(self, U: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> Self:
-        """Fit to points, shape (n, n_axes), NaN if a parameter lacks, and their values."""
+        """Fit to points, shape (n, n_axes), NaN if a parameter is missing, and their values."""
         B = self._basis(U)
         self._centre, self._mean = B.mean(axis=0), y.mean()
         B = B - self._centre
@@ -228,7 +228,7 @@ class Model:
         return self._mean + alone + self._forest.predict(U)[0]
 
     def _basis(self, U: np.ndarray) -> np.ndarray:
-        """Hats at the knots of numbers and at the choices; 0 if a parameter lacks."""
+        """Hats at the knots of numbers and at the choices; 0 if a parameter is missing."""
         hats = []
         for axis, column in zip(self.axes, U.T, strict=True):
             knots = np.linspace(0, 1, len(axis.choices) or N_KNOTS)

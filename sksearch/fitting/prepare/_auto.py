@@ -113,8 +113,8 @@ def space_for(
 ) -> Any:
     """Return the user's space, or the default space of the estimator for these data.
 
-    A default space excludes the resource parameter, and also an early-stopped number of iterations
-    if the resource splits training into pieces.
+    A default space excludes the resource parameter, and also a number of iterations found in
+    training, if the resource splits training into pieces.
     """
     size, is_whole = _size(X), not cuts_training(resource)
 

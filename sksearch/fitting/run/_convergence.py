@@ -47,7 +47,7 @@ GROWTH = 1.1  # of the number of candidates, before convergence is tested again
 FEWEST = 20  # candidates, and two more than there are parameters, before the first test
 N_POINTS, N_DRAWS = 400, 64  # of the functions whose maximum is averaged
 N_NEXT = 10  # candidates that the best one is compared with
-TINY = 1e-12  # of a variance: what is left of differences between candidates that are the same
+TINY = 1e-12  # of a variance: rounding residue between equal candidates
 STREAM = 11  # tells its generator from others of the same trial
 
 
