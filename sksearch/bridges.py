@@ -1,8 +1,8 @@
-"""Estimators of sktime and skforecast as estimators of scikit-learn, so that they can be searched.
+"""Make sktime and skforecast estimators searchable, as scikit-learn estimators.
 
-Neither package is imported here. A forecaster becomes a regressor whose rows are points of time:
-`fit` has a series and, as X, what is known of the same points, or a table without columns;
-`predict` continues the series by as many points as its X has rows.
+Neither package is imported here. A forecaster becomes a regressor with points of time as rows:
+`fit` takes a series and, as X, exogenous variables of the same points, or a table without columns;
+`predict` continues the series by one point for each row of its X.
 """
 
 from abc import ABC, abstractmethod
@@ -20,18 +20,17 @@ __all__ = ["from_skforecast", "from_sktime"]
 def from_sktime(
     estimator: Any,
 ) -> "SeriesClassifier | SeriesRegressor | SktimeForecaster":
-    """Return a classifier, regressor or forecaster of sktime as an estimator of scikit-learn.
+    """Return an sktime classifier, regressor or forecaster as a scikit-learn estimator.
 
     Parameters
     ----------
     estimator : estimator of sktime
-        Its parameters are searched as ``estimator__...``, those of a forecaster as
-        ``forecaster__...``.
+        Its parameters are searched as ``estimator__...``, a forecaster's as ``forecaster__...``.
 
     Returns
     -------
     wrapped : SeriesClassifier, SeriesRegressor or SktimeForecaster
-        An estimator of scikit-learn.
+        A scikit-learn estimator.
 
     Raises
     ------
@@ -40,7 +39,7 @@ def from_sktime(
 
     Examples
     --------
-    A forecaster is scored on the points that follow, so pass ``cv=TimeSeriesSplit()``::
+    A forecaster is scored on later points, so pass ``cv=TimeSeriesSplit()``::
 
         forecaster = from_sktime(ExponentialSmoothing(sp=12))
         space = {"forecaster__trend": ["add", None], "forecaster__damped_trend": [True, False]}
@@ -67,26 +66,27 @@ def from_sktime(
 
 
 def from_skforecast(forecaster: Any) -> "SkforecastRegressor":
-    """Return a forecaster of skforecast as an estimator of scikit-learn.
+    """Return a skforecast forecaster as a scikit-learn estimator.
 
     Parameters
     ----------
     forecaster : forecaster of skforecast
-        For one series, such as ForecasterRecursive. ``lags`` and ``estimator__...`` are searched.
+        Forecaster of one series, such as ForecasterRecursive. ``lags`` and ``estimator__...`` are
+        searched.
 
     Returns
     -------
     wrapped : SkforecastRegressor
-        An estimator of scikit-learn.
+        A scikit-learn estimator.
 
     Raises
     ------
     TypeError
-        If it has not the methods of a forecaster of skforecast.
+        If it lacks the methods of a skforecast forecaster.
 
     Examples
     --------
-    Its folds are those of time::
+    Its folds must be in the order of time::
 
         forecaster = from_skforecast(ForecasterRecursive(Ridge(), lags=12))
         space = {"lags": [3, 12, 24], "estimator__alpha": loguniform(1e-3, 1e3)}
@@ -127,7 +127,7 @@ class SeriesClassifier(ClassifierMixin, _Series):
     Attributes
     ----------
     estimator_ : classifier of sktime
-        The fitted one.
+        The fitted estimator.
     classes_ : ndarray
         Labels.
     """
@@ -157,7 +157,7 @@ class SeriesRegressor(RegressorMixin, _Series):
     Attributes
     ----------
     estimator_ : regressor of sktime
-        The fitted one.
+        The fitted estimator.
     """
 
     def predict(self, X: Samples) -> np.ndarray:
@@ -166,7 +166,7 @@ class SeriesRegressor(RegressorMixin, _Series):
 
 
 class _Forecaster(RegressorMixin, BaseEstimator, ABC):
-    """Continues a series; subclasses speak the words of a library."""
+    """Continues a series; subclasses adapt a library."""
 
     def __init__(self, forecaster: Any):
         self.forecaster = forecaster
@@ -177,13 +177,13 @@ class _Forecaster(RegressorMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X : DataFrame of shape (n_points, n_columns)
-            Further facts of each point of the series; without columns, none.
+            Exogenous variables of each point of the series; possibly without columns.
         y : Series of shape (n_points,)
             The series, in the order of time.
         """
         if num_samples(X) != num_samples(y):
             raise ValueError(f"X has {num_samples(X)} points, and y {num_samples(y)}.")
-        index: Any = getattr(y, "index", None)  # a list has one, too
+        index: Any = getattr(y, "index", None)  # a list has one as well
         self.last_ = None if index is None or callable(index) else index[-1]
         self.forecaster_ = self._fitted(y, _columns(X))
         return self
@@ -194,7 +194,7 @@ class _Forecaster(RegressorMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X : DataFrame of shape (n_points, n_columns)
-            Further facts of the points that follow those of `fit`.
+            Exogenous variables of the points after the series of `fit`.
 
         Returns
         -------
@@ -204,7 +204,7 @@ class _Forecaster(RegressorMixin, BaseEstimator, ABC):
         Raises
         ------
         ValueError
-            If X has points that are not after those of `fit`, as for scores on the training rows.
+            If X has points not after the series of `fit`, as for scores on the training rows.
         """
         index: Any = getattr(X, "index", None)
         if self.last_ is not None and index is not None and not index[0] > self.last_:
@@ -224,17 +224,17 @@ class _Forecaster(RegressorMixin, BaseEstimator, ABC):
 
 
 class SktimeForecaster(_Forecaster):
-    """A forecaster of sktime as a regressor of points of time, see `from_sktime`.
+    """An sktime forecaster as a regressor of points of time, see `from_sktime`.
 
     Parameters
     ----------
     forecaster : forecaster of sktime
-        For one series.
+        Forecaster of one series.
 
     Attributes
     ----------
     forecaster_ : forecaster of sktime
-        The fitted one.
+        The fitted estimator.
     """
 
     def _fitted(self, y: Any, X: Any) -> Any:
@@ -245,17 +245,17 @@ class SktimeForecaster(_Forecaster):
 
 
 class SkforecastRegressor(_Forecaster):
-    """A forecaster of skforecast as a regressor of points of time, see `from_skforecast`.
+    """A skforecast forecaster as a regressor of points of time, see `from_skforecast`.
 
     Parameters
     ----------
     forecaster : forecaster of skforecast
-        For one series.
+        Forecaster of one series.
 
     Attributes
     ----------
     forecaster_ : forecaster of skforecast
-        The fitted one.
+        The fitted estimator.
     """
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -268,7 +268,7 @@ class SkforecastRegressor(_Forecaster):
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Set them; the forecaster is changed, as nested estimators of scikit-learn are."""
+        """Set parameters in place, as for nested scikit-learn estimators."""
         if "forecaster" in params:
             self.forecaster = params.pop("forecaster")
         if "lags" in params:

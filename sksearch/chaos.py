@@ -3,15 +3,14 @@
     python -m sksearch.chaos script.py [--kills 20] [--seed 0]
 
 The script is run once undisturbed. Then it is killed with SIGKILL again and again, each of its
-searches with a ``checkpoint_dir`` of its own, and started again, until it has been killed often
-enough and may end. Its searches must end as the undisturbed ones did, and no evaluation that had
-ended and no step of a model that had been trained may be paid for again. What ran at the moment of
-a kill may.
+searches with its own ``checkpoint_dir``, and restarted, until it has been killed the given number
+of times and may end. Its searches must end like the undisturbed ones, and neither a finished
+evaluation nor a trained step of a model may be repeated. Work in progress at a kill may be.
 
-A search whose ``random_state`` is None gets 0. Results that depend on time cannot be equal: those
-of asynchronous searches with several workers, and of a ``timeout``.
+A search whose ``random_state`` is None gets 0. Results that depend on time cannot be equal:
+asynchronous searches with several workers, and a ``timeout``.
 
-Exit status 1 if a promise was not kept.
+Exit status 1 if a check fails.
 """
 
 import argparse
@@ -53,12 +52,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments : sequence of str or None, default=None
-        The words of the command line; None: those of this process.
+        The command-line arguments; None: ``sys.argv``.
 
     Returns
     -------
     status : int
-        0 if all promises were kept, else 1.
+        0 if all checks passed, otherwise 1.
 
     Raises
     ------
@@ -91,22 +90,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @dataclass
 class KillReport:
-    """What the searches of a script went through.
+    """Effects of the kills on the searches of a script.
 
     Parameters
     ----------
     kills : int, default=0
-        Count of kills.
+        Number of kills.
     evaluations : int, default=0
-        Count of evaluations, each counted once.
+        Number of evaluations, each counted once.
     in_flight : int, default=0
-        Count of evaluations that ran at a kill, and were begun again.
+        Number of evaluations interrupted by a kill, and restarted.
     again : int, default=0
-        Count of evaluations that had ended, and were run again.
+        Number of finished evaluations that were repeated.
     steps_again : int, default=0
-        Units of the resource that models had been trained for, and were again.
+        Units of the resource trained twice.
     equal : bool, default=True
-        Whether all searches ended as the undisturbed ones.
+        True if all searches ended like the undisturbed ones.
 
     Examples
     --------
@@ -125,7 +124,7 @@ class KillReport:
 
     @property
     def is_good(self) -> bool:
-        """Whether all promises were kept."""
+        """True if all checks passed."""
         return self.equal and not self.again + self.steps_again
 
     def __str__(self):
@@ -159,13 +158,13 @@ class _Logged:
         return output
 
     def write(self, task: Task, what: str) -> None:
-        """Append a line: search, task, and what is to be said of it."""
+        """Append a line: search, task, and event."""
         with open(self.log, "a") as file:
             file.write(f"{self.number} {task.name} {what}\n")
 
 
 def _run_script(script: str, folder: str, disturbed: str) -> None:
-    """Run a script; its searches log their evaluations, and leave what they have found."""
+    """Run a script; its searches log their evaluations, and write their results."""
     numbers, found = count(), []
     fit = _base.BaseSearch.fit
 
@@ -188,7 +187,7 @@ def _run_script(script: str, folder: str, disturbed: str) -> None:
 
 
 def _outcome(search, X=None):
-    """Text of everything that a search has found, but for times."""
+    """Text of all results of a search, except times."""
     results = {n: list(v) for n, v in search.cv_results_.items() if not n.endswith("_time")}
     best: Any = getattr(search, "best_estimator_", None)
     said = [best.predict(X)] if X is not None and hasattr(best, "predict") else []
@@ -199,23 +198,23 @@ def _outcome(search, X=None):
 
 
 def torment(script: str, n_kills: int, rng: random.Random, folder: Path) -> KillReport:
-    """Kill a script so many times, and say what came of it.
+    """Kill a script that many times, and report the effects.
 
     Parameters
     ----------
     script : str
         Path of the script.
     n_kills : int
-        Count of kills.
+        Number of kills.
     rng : random.Random
-        Draws the moments.
+        Generator for the moments.
     folder : Path
-        Empty, for what the script writes.
+        Empty folder for the script's output.
 
     Returns
     -------
     report : KillReport
-        Of all its searches.
+        Report of all its searches.
 
     Raises
     ------
@@ -251,7 +250,7 @@ def torment(script: str, n_kills: int, rng: random.Random, folder: Path) -> Kill
 
 def _one_run(script, n_kills, seconds, folder, rng, report):
     """Kill a script until it has ended, or often enough."""
-    kills: list[tuple[int, set[str]]] = []  # count of lines, and what had ended by then
+    kills: list[tuple[int, set[str]]] = []  # number of lines, and evaluations finished by then
     window = 0.15 * seconds
     while True:
         n_begun = _n_begun(folder)
@@ -283,7 +282,7 @@ def _start(script, folder, disturbed):
 
 
 def _wait(process, folder, seconds):
-    """Wait; whether the process has ended. RuntimeError if it has failed by itself."""
+    """Wait; return whether the process has ended. RuntimeError if it failed by itself."""
     try:
         status = process.wait(seconds)
     except subprocess.TimeoutExpired:
@@ -301,14 +300,14 @@ def _wait_for_begin(process, folder, n_begun):
 
 
 def _lines(folder):
-    """Pairs of search and task, and what a line of the log says; a torn last line is left out."""
+    """Pairs of search and task, and the event of each log line; a torn last line is left out."""
     log = folder / "log"
     words = [line.split() for line in log.read_text().splitlines()] if log.exists() else []
     return [(" ".join(w[:2]), w[2]) for w in words if len(w) == 3 and WHAT.fullmatch(w[2])]
 
 
 def _n_begun(folder):
-    """Count of what has begun so far."""
+    """Number of evaluations begun so far."""
     return sum(what == "begin" for _, what in _lines(folder))
 
 
@@ -325,7 +324,7 @@ def _ended(folder, lines):
 
 
 if __name__ == "__main__":
-    from sksearch import chaos  # whose functions workers can import, as those of __main__ not
+    from sksearch import chaos  # workers can import its functions, unlike __main__'s
 
     os.environ.setdefault("PYTHONUNBUFFERED", "1")
     sys.exit(chaos.main())

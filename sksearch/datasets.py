@@ -1,4 +1,4 @@
-"""Data for examples and benchmarks: real where there is a data folder, bundled where not."""
+"""Data for examples and benchmarks: real with a data folder, otherwise bundled."""
 
 import os
 from numbers import Integral
@@ -33,29 +33,29 @@ _FILES = {
 _REGRESSION = {"california_housing", "house_16h", "diamonds", "pol"}
 _BUNDLED = dict.fromkeys(("adult", "magic", "churn", "phoneme", "spambase"), load_breast_cancer)
 _BUNDLED |= dict.fromkeys(_REGRESSION, load_diabetes)  # the others: load_digits
-_TEXT = {"adult", "diamonds"}  # tables with columns of text, and those of adult with gaps
+_TEXT = {"adult", "diamonds"}  # tables with columns of text, adult's with missing values
 
 
 def load(name: str, n_samples: int | None = None, random_state: int = 0) -> Bunch:
     """Read a data set from the data folder, or scikit-learn's nearest one. Never downloads.
 
-    The environment variable ``SKSEARCH_DATA`` names the folder, else it is ``shared/data`` beside
-    the repository. Where the folder lacks the file, a set that comes with scikit-learn takes its
-    place, so that examples run anywhere; ``source`` tells which one was read.
+    The environment variable ``SKSEARCH_DATA`` names the folder, otherwise it is ``shared/data``
+    next to the repository. If the folder lacks the file, a data set bundled with scikit-learn
+    takes its place, so that examples run anywhere; ``source`` is the one that was read.
 
     Parameters
     ----------
     name : str
-        "mnist", "fashion_mnist" or "cifar10" (training images as rows, 0 to 1; else digits),
-        "digits" (0 to 1), "adult" (DataFrame with text and missing values, needs pandas; else
-        breast cancer), "magic", "churn", "phoneme", "spambase" (two classes; else breast cancer),
-        "letter", "satimage", "nursery" (26, 6 and 4 classes; else digits), "california_housing",
-        "house_16h", "pol" (regression; else diabetes), or "diamonds" (regression on a DataFrame
-        with text, needs pandas; else diabetes). Rows of "cifar10" are images of 32 x 32 pixels in
-        3 colours, colours last; there are 10,000 in the folder.
+        "mnist", "fashion_mnist" or "cifar10" (training images as rows, 0 to 1; otherwise digits),
+        "digits" (0 to 1), "adult" (DataFrame with text and missing values, needs pandas; otherwise
+        breast cancer), "magic", "churn", "phoneme", "spambase" (two classes; otherwise breast
+        cancer), "letter", "satimage", "nursery" (26, 6 and 4 classes; otherwise digits),
+        "california_housing", "house_16h", "pol" (regression; otherwise diabetes), or "diamonds"
+        (regression on a DataFrame with text, needs pandas; otherwise diabetes). Rows of "cifar10"
+        are images of 32 x 32 pixels in 3 colours, colours last; there are 10,000 in the folder.
     n_samples : int or None, default=None
-        Count of rows, at most all. Classes keep their proportions, and each class has a row if
-        there are as many rows as classes. None: all rows.
+        Number of rows, at most all. Classes keep their proportions, and each class has a row if
+        there are enough rows. None: all rows.
     random_state : int, default=0
         Seed of the choice of rows. With the same seed, a smaller sample is part of a larger one.
 
@@ -69,11 +69,11 @@ def load(name: str, n_samples: int | None = None, random_state: int = 0) -> Bunc
     Raises
     ------
     ValueError
-        If `name` is none of the above, or `n_samples` is not a positive int.
+        If `name` is not one of the above, or `n_samples` is not a positive int.
 
     See Also
     --------
-    sklearn.datasets : Where the bundled sets come from.
+    sklearn.datasets : Source of the bundled sets.
 
     Examples
     --------

@@ -2,10 +2,11 @@
 
     python -m sksearch.watch DIR [--every SECONDS] [--output FILE]
 
-The page is one file of HTML, by default ``watch.html`` in the directory: open it in a browser. No
-server is needed. With ``--every`` it is written again after so many seconds, and an open browser
-loads it again, until the search has ended. The search is not disturbed: its journal is read, no
-lock is taken, and nothing is unpickled. So this may run on any machine that sees the directory.
+The page is a single HTML file, by default ``watch.html`` in the directory: open it in a browser.
+No server is needed. With ``--every`` it is written again after that many seconds, and an open
+browser loads it again, until the search has ended. The search is not disturbed: its journal is
+read, no lock is taken, and nothing is unpickled. So this may run on any machine with access to the
+directory.
 """
 
 import argparse
@@ -37,10 +38,10 @@ from sksearch.stats._spans import bars_of
 
 __all__ = ["main", "page"]
 
-N_BEST, N_ERRORS, N_RUNGS = 10, 10, 60  # rows that are shown
-N_DOTS, N_BARS = 3000, 4000  # that are drawn
+N_BEST, N_ERRORS, N_RUNGS = 10, 10, 60  # rows shown
+N_DOTS, N_BARS = 3000, 4000  # drawn
 WIDTH, HEIGHT = 800, 240  # of a picture
-# Nothing may be loaded from elsewhere, whatever a forged journal says.
+# Nothing may be loaded from elsewhere, whatever a forged journal contains.
 ALONE = Markup(
     '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
     "style-src 'unsafe-inline'\">"
@@ -71,12 +72,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments : sequence of str or None, default=None
-        The words of the command line; None: those of this process.
+        The command-line arguments; None: ``sys.argv``.
 
     Returns
     -------
     status : int
-        0 if the page was written, 1 if there is no search to show.
+        0 if the page was written, 1 without a search to show.
 
     Examples
     --------
@@ -129,7 +130,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def page(path: str | os.PathLike, every: float | None = None) -> str:
-    """Return a page that shows the search of a directory.
+    """Return a page for the search of a directory.
 
     Parameters
     ----------
@@ -148,7 +149,7 @@ def page(path: str | os.PathLike, every: float | None = None) -> str:
     FileNotFoundError
         If no search has used this directory.
     JournalError
-        If the file is no journal of a search, or of a newer version.
+        If the file is not a journal of a search, or of a newer version.
 
     Examples
     --------
@@ -224,7 +225,7 @@ def _aside(text):
 
 
 def _head(saved, path):
-    """How far the search is, and whether it has ended."""
+    """Progress of the search, and its end."""
     plan, history = saved.plan_, saved.history_
     try:
         seconds = max(bar.ended for bar in bars_of(history)[0])
@@ -270,7 +271,7 @@ def _best(table):
 
 
 def _rungs(saved):
-    """A row for each rung that was planned or begun."""
+    """A row for each planned or started rung."""
     found: dict[tuple[int, int], list[float]] = {}
     for trial in saved.history_.trials:
         for resource, result in trial.results.items():
@@ -297,7 +298,7 @@ def _rungs(saved):
 
 
 def _running(saved):
-    """Candidates that were asked for and have no result."""
+    """Candidates asked for that still lack a result."""
     if saved.finished:
         return
     running = [trial for trial in saved.history_.trials if trial.running is not None]
@@ -310,7 +311,7 @@ def _running(saved):
 
 
 def _failures(saved):
-    """First lines of errors, and how often each came."""
+    """First lines of errors, with their frequency."""
     errors = Counter(
         f"{status}: {error}" if error else status
         for status, error in zip(saved.statuses_, saved.errors_, strict=True)
@@ -326,7 +327,7 @@ def _failures(saved):
 
 
 def _scores(table):
-    """Each score a dot in the order of telling, and the best so far a line."""
+    """Each score as a dot, in the order of results, and the best so far as a line."""
     saved, trials = table.source, table.history.trials
     told = [
         (i, r, trials[i].results[r].score) for event, i, r in table.history.log if event == "tell"
@@ -385,7 +386,7 @@ def _rings(x, y):
 
 
 def _workers(saved):
-    """A row for each worker, and a bar for each fold that it trained."""
+    """A row for each worker, and a bar for each fold trained by it."""
     try:
         bars, cuts = bars_of(saved.history_)
     except ValueError:
@@ -415,7 +416,7 @@ def _workers(saved):
 
 
 def _drawing(height, shapes):
-    """A picture of shapes whose numbers and words are our own."""
+    """A picture of shapes, with trusted numbers and words only."""
     box = {"viewBox": f"0 0 {WIDTH} {height:.0f}", "role": "img"}
     return element("svg", Markup(shapes), **box)
 

@@ -1,1 +1,1 @@
-"""Helpers of all rooms: texts, files, seeds, pickles, the clock, GPUs, other libraries."""
+"""Helpers for all packages: texts, files, seeds, pickles, the clock, GPUs, other libraries."""

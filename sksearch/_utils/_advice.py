@@ -1,7 +1,7 @@
-"""Looks at a user's data and settings which only advise: they never end a search.
+"""Checks of a user's data and settings that only advise: they never end a search.
 
-Whatever scikit-learn's searches take may come here: cells that hold arrays, missing values that
-are neither equal nor unequal to anything, objects whose comparison raises.
+All inputs of scikit-learn's searches are possible here: cells with arrays, missing values neither
+equal nor unequal to anything, objects that raise in comparisons.
 """
 
 import functools
@@ -22,21 +22,21 @@ ID = re.compile(r"(?i:(^|[\W_])(id|uuid|guid|key|index)$)|[a-z]I[Dd]$")  # as na
 
 
 def glance(look: Callable, *args: Any, otherwise: Any = None) -> Any:
-    """Return the result of a look at a user's data or settings.
+    """Return the result of a check of a user's data or settings.
 
     Parameters
     ----------
     look : callable
-        Called with `args`; nothing that it raises or warns of comes out.
+        Called with `args`; its errors and warnings are suppressed.
     *args : object
         Data and settings.
     otherwise : object, default=None
-        Returned if the data are of a form in which the look fails.
+        Returned if the check fails on the data.
 
     Returns
     -------
     result : object
-        The result of the look, or `otherwise`.
+        The result of the check, or `otherwise`.
     """
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -47,19 +47,19 @@ def glance(look: Callable, *args: Any, otherwise: Any = None) -> Any:
 
 
 class ReportParts:
-    """The parts of a report, of which one that fails ends no other.
+    """The parts of a report; a failing part does not end the others.
 
     Attributes
     ----------
     faults : dict of str to str
-        A line for each part that has failed, by its title. The log has the error.
+        A line for each failed part, by its title. The error is logged.
     """
 
     def __init__(self) -> None:
         self.faults: dict[str, str] = {}
 
     def make(self, title: str, look: Callable, *args: Any, otherwise: Any = None) -> Any:
-        """Return the result of a look, or `otherwise` if it fails."""
+        """Return the result of a check, or `otherwise` if it fails."""
         try:
             return look(*args)
         except Exception as error:
@@ -71,9 +71,9 @@ class ReportParts:
 
 
 def advice(look: Callable[..., Iterable[str]]) -> Callable[..., None]:
-    """Make a generator of texts a function that warns of them.
+    """Turn a generator of texts into a function that warns of them.
 
-    Texts that come before a failure of the look are warned of.
+    Texts before a failure of the check are still warned of.
     """
 
     @functools.wraps(look)
@@ -92,14 +92,14 @@ def advice(look: Callable[..., Iterable[str]]) -> Callable[..., None]:
 
 
 def is_missing(label: object) -> bool:
-    """Whether a value is None, NaN, or what pandas has in their place."""
+    """True if a value is None, NaN, or pandas' equivalent."""
     if label is None or type(label).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(label, float | np.floating) and bool(np.isnan(label))
 
 
 def is_id(name: object, column: Any) -> bool:
-    """Whether each row has another text without spaces, or integer in a column named so."""
+    """True if each row has another text without spaces, or integer in a column named so."""
     values = np.asarray(column)
     if values.dtype.kind in "iu":
         return len(np.unique(values)) == len(values) and bool(ID.search(str(name)))

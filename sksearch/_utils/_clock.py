@@ -1,7 +1,8 @@
-"""What time it is: this computer's, or the simulated time of a virtual clock.
+"""The time: of this computer, or of a virtual clock.
 
-Whatever measures or limits time inside a search asks here, so that a search runs in simulated
-seconds where a clock is open (see `sksearch.executors.VirtualClock`), and in real ones elsewhere.
+All measurements and limits of time inside a search use this module, so that a search runs in
+simulated seconds while a clock is open (see `sksearch.executors.VirtualClock`), and in real ones
+otherwise.
 """
 
 import os
@@ -15,12 +16,12 @@ _open_clock: ContextVar = ContextVar("sksearch_clock", default=None)
 
 
 def open_clock() -> Any:
-    """Return the virtual clock that is open in this thread, None if time is real."""
+    """Return the virtual clock open in this thread, None if time is real."""
     return _open_clock.get()
 
 
 def now() -> float:
-    """Return the seconds since a point that is the same within a task and within a search."""
+    """Return the seconds since a point fixed within a task and within a search."""
     clock = _open_clock.get()
     return time.perf_counter() if clock is None else clock.now()
 
@@ -32,12 +33,12 @@ def wall_time() -> float:
 
 
 def was_read(seconds: float, precision: float = 0.0) -> bool:
-    """Whether this may be a reading of the computer's clock since this process began."""
+    """True if this may be a reading of the computer's clock since this process began."""
     return BEGAN - precision <= seconds <= time.time() + 1
 
 
 def was_counted(seconds: float) -> bool:
-    """Whether this may be a reading of the clock that counts from any point."""
+    """True if this may be a reading of the monotonic clock."""
     return COUNTED_FROM <= seconds <= time.perf_counter()
 
 
@@ -59,8 +60,8 @@ def spend(seconds: float) -> None:
     Parameters
     ----------
     seconds : float
-        How long the training would have taken, in seconds. Where no
-        `sksearch.executors.VirtualClock` is open nothing happens.
+        How long the training would have taken, in seconds. If no `sksearch.executors.VirtualClock`
+        is open nothing happens.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The only file that touches private names of scikit-learn and joblib.
+"""The only file that touches private scikit-learn names and joblib.
 
 scikit-learn 1.7 to 1.9 are supported; callbacks exist from 1.9 on and are no-ops before.
 """
@@ -109,21 +109,21 @@ __all__ = [
 
 Method = TypeVar("Method", bound=Callable)
 
-#: How scikit-learn begins to say that a splitter has not as many folds as it names.
+#: Beginning of scikit-learn's error for a splitter with fewer folds than declared.
 FOLDS_DIFFER = "cv.split and cv.get_n_splits return"
 if find_spec("sklearn.callback") is None:  # before 1.9
     FOLDS_DIFFER += "ed"
 
 
 class Interval(_Interval):
-    """scikit-learn's, of the numbers that one can calculate with.
+    """scikit-learn's ``Interval``, restricted to usable numbers.
 
-    They are not True and False, which Python counts among the integers, nor integers of hundreds
-    of digits, nor fractions, of which NumPy cannot tell whether they are NaN.
+    Excluded are True and False, which Python counts among the integers, integers of hundreds of
+    digits, and fractions, which NumPy cannot check for NaN.
     """
 
     def is_satisfied_by(self, val: Any) -> bool:
-        """Whether a value may be passed."""
+        """True if a value may be passed."""
         if isinstance(val, bool | np.bool_):
             return False
         try:
@@ -136,7 +136,7 @@ class Interval(_Interval):
 
 
 class StrOptions(_StrOptions):
-    """scikit-learn's, which can be read in a signature."""
+    """scikit-learn's ``StrOptions`` with a readable repr for signatures."""
 
     __repr__ = _StrOptions.__str__
 
@@ -144,7 +144,7 @@ class StrOptions(_StrOptions):
 if TYPE_CHECKING:
 
     class BaseSearchCV:
-        """For type checkers, which else know nothing of the parameters of a subclass."""
+        """For type checkers, which otherwise miss the parameters of a subclass."""
 
         _parameter_constraints: ClassVar[dict[str, list]]
         best_estimator_: Any
@@ -171,16 +171,16 @@ else:
 
 
 def configured(function: Callable) -> Callable:
-    """Make a picklable `function` that runs with what this thread's user has set.
+    """Make a picklable `function` that runs with this thread's settings.
 
-    That is scikit-learn's configuration, warning filters, and errors of floating-point numbers.
+    These are scikit-learn's configuration, warning filters, and floating-point error handling.
     """
     wrapper = delayed(with_users_errors(function))()[0]
     return wrapper.with_config_and_warning_filters(get_config(), list(warnings.filters))
 
 
 def pre_dispatch_count(pre_dispatch: Any, n_jobs: int, least: int = 1) -> float:
-    """Return the largest count of running tasks; `pre_dispatch` is an int, "2*n_jobs" or "all"."""
+    """Return the maximum number of running tasks; `pre_dispatch`: int, "2*n_jobs" or "all"."""
     if pre_dispatch == "all":
         return float("inf")
     if isinstance(pre_dispatch, str):
@@ -189,28 +189,28 @@ def pre_dispatch_count(pre_dispatch: Any, n_jobs: int, least: int = 1) -> float:
 
 
 def is_hist_gradient_boosting(estimator: Any) -> bool:
-    """Whether an estimator is one of ``sklearn.ensemble.HistGradientBoosting...``."""
-    # Importing the module takes a while, and whoever has such an estimator has imported it.
+    """True if an estimator is one of ``sklearn.ensemble.HistGradientBoosting...``."""
+    # Importing the module takes a while, and users of such an estimator have imported it.
     module = sys.modules.get("sklearn.ensemble._hist_gradient_boosting.gradient_boosting")
     return module is not None and isinstance(estimator, module.BaseHistGradientBoosting)
 
 
 def is_scorer(scoring: Any) -> bool:
-    """Whether an object is what ``make_scorer`` returns, and scores as that does."""
+    """True for an unmodified result of ``make_scorer``."""
     return isinstance(scoring, _BaseScorer) and not overridden(scoring, ("__call__", "_score"))
 
 
 def listening(
     scorer: Any, metric: str | None, hear: Callable[[Callable, int, tuple, dict], None]
 ) -> Any:
-    """Return a scorer with the same scores, which tells what its metric was called with.
+    """Return a scorer with the same scores that reports the arguments of its metric.
 
     Parameters
     ----------
     scorer : callable
         The scorer that ``scoring`` names.
     metric : str or None
-        Of several metrics the one to tell of; None: the first.
+        The metric to report, of several; None: the first.
     hear : callable
         Called with the metric's function, the sign of the score, and the arguments, positional
         and others.
@@ -218,7 +218,7 @@ def listening(
     Returns
     -------
     scorer : callable
-        The given one where it is not known what metric it has, as of a function of the user's.
+        The given one if its metric is unknown, as for a user's function.
     """
     if isinstance(scorer, MultimetricScorer):
         scorers = dict(scorer._scorers)
@@ -243,7 +243,7 @@ def listening(
 
 
 def _score_method(hear):
-    """``score`` of an estimator, where it is that of all classifiers or of all regressors."""
+    """``score`` of an estimator, if inherited from scikit-learn's classifier or regressor."""
 
     def score(estimator, X, *y, **params):
         function = _OWN_METRICS.get(_name_of_score(estimator))
@@ -265,10 +265,10 @@ _OWN_METRICS = {
 
 
 def _name_of_score(estimator):
-    """Module and name of the method ``score``, of pipelines that of their last step.
+    """Module and name of the method ``score``; a pipeline uses its last step's.
 
-    It is (None, None) where ``score`` need not be that of what ``predict`` returns: in a pipeline
-    it is called with transformed rows, and passes by a ``predict`` of the pipeline's own class.
+    It is (None, None) if ``score`` may differ from the score of ``predict``: in a pipeline it is
+    called with transformed rows, bypassing a ``predict`` of the pipeline's own class.
     """
     while not overridden(estimator, ("score",)):
         method = inspect.getattr_static(type(estimator), "score", None)
@@ -282,14 +282,14 @@ def _name_of_score(estimator):
 
 
 def task_of_metric(name: str) -> str:
-    """Return what a scorer compares: "regression", "classification", or "" for what is neither."""
+    """Return a scorer's kind of target: "regression", "classification", or otherwise ""."""
     module = getattr(get_scorer(name), "_score_func", np).__module__.rpartition(".")[2]
     kinds = {"_regression": "regression", "_classification": "classification"}
     return kinds.get(module, "classification" if module == "_ranking" else "")
 
 
 def metric_of_scorer(scorer: Any) -> tuple[Any, int]:
-    """Return the function that a scorer calls, None if that is not known, and its sign."""
+    """Return the function that a scorer calls, None if unknown, and its sign."""
     if isinstance(scorer, _PassthroughScorer):
         return _OWN_METRICS.get(_name_of_score(scorer._estimator)), 1
     if not is_scorer(scorer):
@@ -298,7 +298,7 @@ def metric_of_scorer(scorer: Any) -> tuple[Any, int]:
 
 
 def trees_attribute(boosting: Any) -> str:
-    """Name of the attribute with the trees of a booster of scikit-learn, one entry a step."""
+    """Attribute with the trees of a scikit-learn booster, one entry per step."""
     return "_predictors" if is_hist_gradient_boosting(boosting) else "estimators_"
 
 
@@ -321,7 +321,7 @@ def to_namespace_of(X: Any, indices: Collection) -> tuple:
 def owner_of(estimator: Any, name: str) -> tuple[Any, str]:
     """Return the estimator that a parameter belongs to, and its name there.
 
-    Where there is no such nested estimator, the name keeps its prefix.
+    If the nested estimator is missing, the name keeps its prefix.
     """
     prefix, _, leaf = name.rpartition("__")
     owner = estimator.get_params().get(prefix) if prefix else estimator
@@ -330,7 +330,7 @@ def owner_of(estimator: Any, name: str) -> tuple[Any, str]:
 
 
 def unlisted_params(estimator: Any) -> set[str]:
-    """Return what ``__init__`` takes but ``get_params`` does not list."""
+    """Return the arguments of ``__init__`` that ``get_params`` does not list."""
     taken = inspect.signature(type(estimator).__init__).parameters.values()
     if any(p.kind in (p.VAR_KEYWORD, p.VAR_POSITIONAL) for p in taken):
         return set()
@@ -339,7 +339,7 @@ def unlisted_params(estimator: Any) -> set[str]:
 
 
 def is_valid_value(estimator: Any, name: str, value: Any) -> bool:
-    """Say whether the estimator's own parameter validation lets a value pass.
+    """Return whether the estimator's own parameter validation accepts a value.
 
     Parameters
     ----------
@@ -353,15 +353,15 @@ def is_valid_value(estimator: Any, name: str, value: Any) -> bool:
     Returns
     -------
     valid : bool
-        False also if the estimator has no such validation.
+        False if invalid, or if the estimator has no such validation.
     """
     return fault_of(estimator, name, value) == ""
 
 
 def fault_of(estimator: Any, name: str, value: Any) -> str | None:
-    """Return what the estimator's own parameter validation says of a value.
+    """Return the message of the estimator's own parameter validation for a value.
 
-    It is "" for a value that passes, and None if the estimator has no such validation.
+    It is "" for a valid value, and None if the estimator has no such validation.
     """
     owner_name, _, leaf = name.rpartition("__")
     owner = estimator.get_params().get(owner_name, estimator if not owner_name else None)
@@ -378,7 +378,7 @@ def fault_of(estimator: Any, name: str, value: Any) -> str | None:
 
 
 def whole_range(estimator: Any, name: str, low: float, high: float) -> tuple[int, int] | None:
-    """Return the whole numbers of a range that a parameter takes, if it takes no others.
+    """Return the valid whole numbers of a range, if a parameter takes only integers.
 
     Parameters
     ----------
@@ -392,7 +392,7 @@ def whole_range(estimator: Any, name: str, low: float, high: float) -> tuple[int
     Returns
     -------
     ends : tuple of (int, int) or None
-        Smallest and largest; None also if the estimator has no such validation.
+        Smallest and largest; None if it takes other numbers or has no such validation.
     """
     inner = np.linspace(low, high, 12)[1:-1].tolist()
     if any(is_valid_value(estimator, name, x) for x in inner if not x.is_integer()):
@@ -417,7 +417,8 @@ def consumed_params(pipeline: Any, fit_params: dict[str, Any]) -> tuple[dict, di
     -------
     head_params, last_params : dict
         Parameters for ``fit_transform`` of the pipeline without its last step, and for ``fit`` of
-        the last step: by metadata requests where routing is on, else by the ``step__`` prefix.
+        the last step: by metadata requests if routing is enabled, otherwise by the ``step__``
+        prefix.
 
     Raises
     ------
@@ -448,7 +449,7 @@ def consumed_params(pipeline: Any, fit_params: dict[str, Any]) -> tuple[dict, di
 
 
 def set_rate_of_mlp(mlp: Any) -> None:
-    """Have a fitted MLP train on with its ``learning_rate_init``, which it reads only once."""
+    """Make a fitted MLP continue with its ``learning_rate_init``, which it reads only once."""
     optimizer = getattr(mlp, "_optimizer", None)
     if type(mlp).__module__.startswith("sklearn.neural_network.") and optimizer is not None:
         # A schedule of its own (invscaling, adaptive) stays where it is, in proportion.
@@ -458,10 +459,10 @@ def set_rate_of_mlp(mlp: Any) -> None:
 
 
 def has_mlp_ended(mlp: Any) -> bool:
-    """Whether its loss has not fallen for so long that ``fit`` would have ended."""
+    """True if its loss has stalled long enough for ``fit`` to stop."""
     return getattr(mlp, "_no_improvement_count", 0) > mlp.n_iter_no_change
 
 
 def set_generator_of_mlp(mlp: Any, generator: np.random.RandomState) -> None:
-    """Have an MLP hold the generator that it would hold after ``fit``."""
+    """Give an MLP the generator that it would have after ``fit``."""
     mlp._random_state = generator

@@ -1,4 +1,4 @@
-"""Files that others could have put where ours are: opened as what they are, or not at all."""
+"""Safe opening of files that others could have replaced."""
 
 import os
 import secrets
@@ -9,18 +9,18 @@ from pathlib import Path
 
 from sksearch._utils._filesystem import system
 
-NO_LINK = getattr(os, "O_NOFOLLOW", 0)  # what Windows lacks is 0 there
+NO_LINK = getattr(os, "O_NOFOLLOW", 0)  # 0 on Windows, which lacks it
 NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # to open a pipe would wait for its other end
 TEMPORARY = ".tmp"
 
 
 def open_own(path: Path, flags: int = os.O_RDONLY) -> FileIO:
-    """Open a regular file of this user, and no link to one.
+    """Open a regular file of this user, but not a link.
 
     Raises
     ------
     FileNotFoundError
-        If there is none.
+        If it does not exist.
     PermissionError
         If it is anything else, or another user's.
     """
@@ -46,7 +46,7 @@ def read_own(path: Path) -> bytes:
 
 
 def is_own(path: Path) -> bool:
-    """Whether a path is a regular file of this user."""
+    """True if a path is a regular file of this user."""
     try:
         return not _what_is_wrong(system().stat(path, follow=False))
     except (OSError, ValueError):
@@ -54,7 +54,7 @@ def is_own(path: Path) -> bool:
 
 
 def look_at(path: Path, follow: bool = True) -> os.stat_result | None:
-    """Return what a path is, None if nothing is there."""
+    """Return the status of a path, None if it does not exist."""
     try:
         return system().stat(path, follow)
     except (FileNotFoundError, NotADirectoryError):
@@ -62,13 +62,13 @@ def look_at(path: Path, follow: bool = True) -> os.stat_result | None:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether a path is a directory, or leads to one."""
+    """True if a path is a directory, or leads to one."""
     found = look_at(path)
     return found is not None and stat.S_ISDIR(found.st_mode)
 
 
 def remove(path: Path) -> None:
-    """Take a name away; nobody may have it."""
+    """Unlink a file if it exists."""
     with suppress(FileNotFoundError):
         system().remove(path)
 
@@ -86,7 +86,7 @@ def write_all(file: FileIO, data: bytes) -> None:
 
 
 def write_new(path: Path, data: bytes, sync: bool = True) -> None:
-    """Write a file of a name that nobody has."""
+    """Create and write a file of a new name."""
     with open_own(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as file:
         write_all(file, data)
         if sync:
@@ -94,12 +94,12 @@ def write_new(path: Path, data: bytes, sync: bool = True) -> None:
 
 
 def temporary(path: Path) -> Path:
-    """Name a file that shall have another name once it is whole."""
+    """Return a temporary name for a file to be renamed once complete."""
     return path.with_name(f"{path.name}.{secrets.token_hex(8)}{TEMPORARY}")
 
 
 def make_folders(path: Path) -> None:
-    """Create a directory and its parents, for this user alone, where they do not exist.
+    """Create a directory and its missing parents, for this user alone.
 
     Their names survive a loss of power.
     """
@@ -114,7 +114,7 @@ def make_folders(path: Path) -> None:
 
 
 def write_atomically(path: Path, data: bytes, sync: bool = True) -> None:
-    """Write a file that is seen whole or not at all; with `sync` also after a loss of power."""
+    """Write a file atomically; with `sync` it also survives a loss of power."""
     unfinished = temporary(path)
     try:
         write_new(unfinished, data, sync)
@@ -126,7 +126,7 @@ def write_atomically(path: Path, data: bytes, sync: bool = True) -> None:
 
 
 def _what_is_wrong(info):
-    """Why a file cannot be ours, "" if it can."""
+    """Reason that a file cannot be ours, otherwise ""."""
     if stat.S_ISLNK(info.st_mode):
         return "is a link, which could lead anywhere"
     if not stat.S_ISREG(info.st_mode):

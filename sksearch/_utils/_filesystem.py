@@ -1,7 +1,7 @@
-"""What a checkpoint asks of the operating system: files, locks, and which processes live.
+"""Operating system interface of checkpoints: files, locks, live processes.
 
-Everything that a search keeps goes through here and through nothing else, so that it can run on
-a simulated computer, which loses power or fills its disk at any operation.
+All persistent data of a search go through this module, so that tests can simulate a computer that
+loses power or fills its disk at any operation.
 """
 
 import os
@@ -19,7 +19,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]  # a module that is not there
     import msvcrt
 
-FAR = 1 << 30  # a locked byte cannot be read on Windows, so it is one that nobody reads
+FAR = 1 << 30  # a locked byte cannot be read on Windows, so it is one that is never read
 BINARY = getattr(os, "O_BINARY", 0)  # what only Windows has
 EXITING = 4  # PF_EXITING, a flag of a process of Linux
 KILLED = 1 << 8  # a pending signal 9
@@ -27,7 +27,7 @@ MODES = {os.O_RDONLY: "rb", os.O_WRONLY: "wb", os.O_RDWR: "r+b"}
 
 
 class FileSystem:
-    """This computer. All errors are OSError, as those of `os`."""
+    """This computer. All errors are OSError, as in `os`."""
 
     def open(self, path: Path, flags: int) -> FileIO:
         """Open a file by the flags of `os.open`; a new one is for this user alone."""
@@ -39,11 +39,11 @@ class FileSystem:
             raise
 
     def sync(self, file: FileIO) -> None:
-        """Have the content of a file survive a loss of power."""
+        """Sync the content of a file to disk."""
         os.fsync(file.fileno())
 
     def sync_folder(self, path: Path) -> None:
-        """Have the names in a directory survive a loss of power, where the system can."""
+        """Sync the names in a directory to disk, if the system supports it."""
         with suppress(OSError):  # Windows cannot open directories
             descriptor = os.open(path, os.O_RDONLY)
             try:
@@ -52,11 +52,11 @@ class FileSystem:
                 os.close(descriptor)
 
     def stat(self, path: Path, follow: bool = True) -> os.stat_result:
-        """Say what a path is; of a link what it leads to, unless told not to `follow`."""
+        """Return the status of a path; of a link's target if `follow`."""
         return os.stat(path, follow_symlinks=follow)
 
     def stat_of(self, file: FileIO) -> os.stat_result:
-        """Say what an open file is."""
+        """Return the status of an open file."""
         return os.fstat(file.fileno())
 
     def names(self, folder: Path) -> list[str]:
@@ -68,19 +68,19 @@ class FileSystem:
         os.mkdir(path, 0o700)
 
     def replace(self, old: Path, new: Path) -> None:
-        """Give a file another name; a file that had that name is gone."""
+        """Rename a file, replacing an existing one."""
         os.replace(old, new)
 
     def link(self, old: Path, new: Path) -> None:
-        """Give a file a second name, which nobody may have."""
+        """Hard-link a file to a new name."""
         os.link(old, new)
 
     def remove(self, path: Path) -> None:
-        """Take a name away."""
+        """Unlink a file."""
         os.unlink(path)
 
     def lock(self, file: FileIO) -> bool:
-        """Lock an open file until it is closed; return whether that was possible, at once."""
+        """Lock an open file until it is closed, without waiting; return whether it succeeded."""
         try:
             if fcntl is not None:
                 fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -96,7 +96,7 @@ class FileSystem:
         return os.getpid(), socket.gethostname()
 
     def process_lives(self, pid: int) -> bool:
-        """Whether a process of this computer is there, and is not about to end."""
+        """True if a process of this computer exists and is not about to end."""
         if fcntl is None:  # Windows: locks end with their process, and signal 0 is Ctrl-C
             return True
         try:
@@ -117,9 +117,9 @@ class FileSystem:
 
 
 def _is_ending(pid: int) -> bool:
-    """Whether a process is only there until its memory is freed and its parent has asked for it.
+    """True if a process is exiting, or a zombie.
 
-    With gigabytes that takes a second after a kill, in which its locks are held. Only Linux says.
+    Freeing gigabytes takes a second after a kill, with locks still held. Only Linux reports it.
     """
     try:
         text = Path(f"/proc/{pid}/stat").read_text(errors="replace")

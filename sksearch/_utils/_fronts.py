@@ -1,8 +1,8 @@
-"""Points with several values, greater is better: which dominate which, and how much they cover.
+"""Points with several values, greater is better: dominance, and the volume covered.
 
 ==========  ======================================================================
 Y           values, shape (n, m)
-front       0 for points that nobody dominates, 1 for those that only these do, ...
+front       0 for non-dominated points, 1 for points dominated only by these, ...
 ==========  ======================================================================
 """
 
@@ -23,8 +23,8 @@ def fronts(Y: np.ndarray, n_enough: int | None = None) -> np.ndarray:
     Y : ndarray of shape (n, m)
         Values, greater is better.
     n_enough : int or None, default=None
-        Where the first fronts have so many points, all others count as one front. None: all are
-        told apart.
+        Once the first fronts have that many points, all others count as one front. None: all
+        fronts are distinguished.
 
     Returns
     -------
@@ -79,16 +79,16 @@ def crowding(Y: np.ndarray) -> np.ndarray:
 
 
 def best_first(Y: np.ndarray, violation: np.ndarray, n_enough: int | None = None) -> np.ndarray:
-    """Order points: those that keep all bounds by front and crowding, then by how much is broken.
+    """Order points: feasible ones by front and crowding, then the others by violation.
 
     Parameters
     ----------
     Y : ndarray of shape (n, m)
         Values, greater is better.
     violation : ndarray of shape (n,)
-        By how much bounds are broken, 0 where none is.
+        Violation of the bounds, 0 if all are kept.
     n_enough : int or None, default=None
-        Count of points whose order matters, so that the others need not be sorted. None: all.
+        Number of points whose order matters, so that the others need not be sorted. None: all.
 
     Returns
     -------
@@ -119,12 +119,12 @@ def hypervolume(Y: np.ndarray, reference: np.ndarray) -> float:
     Y : ndarray of shape (n, m)
         Values, greater is better.
     reference : ndarray of shape (m,)
-        The least value of each objective that counts.
+        The lowest value that counts, for each objective.
 
     Returns
     -------
     volume : float
-        Exact. Of three objectives or more it is computed by moocore.
+        Exact volume. For three objectives or more it is computed by moocore.
 
     Raises
     ------

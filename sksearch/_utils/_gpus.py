@@ -1,21 +1,21 @@
-"""GPUs of any kind that PyTorch uses in this process; PyTorch itself is not imported."""
+"""GPUs used by PyTorch in this process; PyTorch itself is not imported."""
 
 import sys
 from typing import Any
 
 
 def gpus_in_use() -> dict[str, Any]:
-    """Return PyTorch's modules of the kinds of GPUs that are in use, by "cuda", "xpu" or "mps"."""
+    """Return PyTorch's modules of the GPU kinds in use, by "cuda", "xpu" or "mps"."""
     torch = sys.modules.get("torch")
     kinds = {kind: getattr(torch, kind, None) for kind in ("cuda", "xpu")}
     found = {kind: gpus for kind, gpus in kinds.items() if gpus and gpus.is_initialized()}
     mps = getattr(getattr(torch, "backends", None), "mps", None)
-    if mps is not None and mps.is_available():  # nobody knows whether it is in use
+    if mps is not None and mps.is_available():  # whether it is in use is unknown
         found["mps"] = sys.modules["torch"].mps
     return found
 
 
 def free_gpu_caches() -> None:
-    """Give back what PyTorch keeps of the memory of GPUs for later."""
+    """Free the GPU memory cached by PyTorch."""
     for gpus in gpus_in_use().values():
         gpus.empty_cache()

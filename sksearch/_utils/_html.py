@@ -1,17 +1,17 @@
-"""HTML of pages and of what notebooks show: whatever is not markup is a text, and is escaped."""
+"""HTML of pages and notebook output: anything that is not markup is escaped."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
 
 
 class Markup(str):
-    """A text that is HTML already."""
+    """A text that already is HTML."""
 
     __slots__ = ()
 
 
 def join(*parts: object) -> Markup:
-    """Return parts one after the other; those that are no markup as escaped texts."""
+    """Concatenate parts; anything that is not markup is escaped."""
     return Markup("".join(p if isinstance(p, Markup) else escape(str(p)) for p in parts))
 
 
@@ -21,7 +21,7 @@ def element(name: str, *content: object, **attributes: object) -> Markup:
 
 
 def void(name: str, **attributes: object) -> Markup:
-    """Return an element that has no content."""
+    """Return an element with no content."""
     return Markup(_opened(name, attributes))
 
 
@@ -31,7 +31,7 @@ def paragraphs(lines: Iterable[object]) -> Markup:
 
 
 def table(head: Sequence[object], rows: Iterable[Sequence[object]]) -> Markup:
-    """Return a table; of columns whose head begins with # the cells have the class "n"."""
+    """Return a table; cells below a head beginning with # have the class "n"."""
     kinds = [{"class_": "n"} if str(name)[:1] == "#" else {} for name in head]
     names = [str(name).lstrip("#") for name in head]
     all_of_them = [("th", names), *(("td", row) for row in rows)]
@@ -39,7 +39,7 @@ def table(head: Sequence[object], rows: Iterable[Sequence[object]]) -> Markup:
 
 
 def page(title: str, *body: object, head: Iterable[Markup] = (), **attributes: object) -> str:
-    """Return a whole page; `head` is what its head has besides, `attributes` are of its body."""
+    """Return a whole page; `head` is added to its head, `attributes` to its body."""
     of_all = (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'

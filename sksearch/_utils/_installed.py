@@ -1,4 +1,4 @@
-"""Which classes and modules are of an installed package, rather than of a user."""
+"""Tests if classes and modules belong to an installed package or to the user."""
 
 import functools
 import sys
@@ -9,12 +9,12 @@ from typing import Any
 
 
 def is_installed(value: Any) -> bool:
-    """Whether a class is of an installed package, or the name of a value leads to it there."""
+    """True if a class belongs to an installed package, or a value can be imported from one."""
     name, module_name = getattr(value, "__qualname__", None), getattr(value, "__module__", None)
     module = sys.modules.get(module_name) if isinstance(module_name, str) else None
     if module is None or not isinstance(name, str) or module_name == "__main__":
         return False
-    if isinstance(value, type):  # also one that was made within a function
+    if isinstance(value, type):  # also one made within a function
         return is_installed_module(module)
     found: Any = module
     for part in name.split("."):
@@ -23,13 +23,13 @@ def is_installed(value: Any) -> bool:
 
 
 def is_installed_module(module: types.ModuleType) -> bool:
-    """Whether a module is of Python, of this library, or of an installed package."""
+    """True if a module belongs to Python, this library, or an installed package."""
     return is_installed_file(module.__name__, getattr(module, "__file__", None))
 
 
 @functools.lru_cache(10_000)
 def is_installed_file(name: str, file: str | None) -> bool:
-    """Whether a module, by its name and file, is of Python or of an installed package."""
+    """True if a module, by name and file, belongs to Python or an installed package."""
     top = name.partition(".")[0]
     if top in sys.builtin_module_names or top == __name__.partition(".")[0]:
         return True

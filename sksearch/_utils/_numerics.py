@@ -1,6 +1,6 @@
 """Settings of computations: the search's own, whatever the user's are, and the reverse.
 
-What a user has set acts on what the user has written: estimators, scorers, splitters, callbacks.
+The user's settings apply to the user's code: estimators, scorers, splitters, callbacks.
 """
 
 import functools
@@ -19,14 +19,14 @@ from threadpoolctl import ThreadpoolController
 def own_numerics() -> Iterator[None]:
     """A context, or a decorator, in which floating-point errors are ignored.
 
-    An ``exp`` that underflows is a zero that models and statistics count on; a user who lets
-    NumPy or SciPy raise means other code. Warning filters are left alone, since they are of the
+    Models and statistics rely on an underflowing ``exp`` being zero; a user who lets NumPy or
+    SciPy raise does not mean this code. Warning filters are left alone, since they are of the
     whole process: with these settings there is nothing to filter.
     """
     wanted = {"memory": "raise"}  # as by default
     errors = special.geterr()
     is_default = all(errors[name] == wanted.get(name, "ignore") for name in errors)
-    # SciPy's are of the whole process: where they are the default they are not touched.
+    # SciPy's settings are global to the process, so defaults are not touched.
     scipy = nullcontext() if is_default else special.errstate(all="ignore", **wanted)
     with np.errstate(all="ignore"), scipy:
         yield
@@ -35,7 +35,7 @@ def own_numerics() -> Iterator[None]:
 def with_users_errors(function: Callable) -> Callable:
     """Make a picklable `function` run with this thread's handling of floating-point errors.
 
-    Workers have NumPy's default otherwise, so that failures would depend on ``n_jobs``.
+    Workers have NumPy's default otherwise, so failures would depend on ``n_jobs``.
     """
     # A function or a log for errors stays here: it may hold anything.
     errors: Any = {k: v for k, v in np.geterr().items() if v not in ("call", "log")}
@@ -50,8 +50,8 @@ def _call_with_errors(errors: dict[str, Any], function: Callable, *args: Any) ->
 def one_blas_thread() -> AbstractContextManager:
     """A context in which BLAS uses one thread.
 
-    Sums of several threads differ in the last bits from those of one, so results would depend
-    on ``n_jobs``. OpenMP loops (HistGradientBoosting, forests) do not, and keep theirs.
+    Sums over several threads differ in the last bits, so results would depend on ``n_jobs``.
+    OpenMP loops (HistGradientBoosting, forests) give identical results and keep their threads.
     """
     if threading.current_thread() is not threading.main_thread():
         return nullcontext()  # the limit is of the whole process, and others may be using it
@@ -60,5 +60,5 @@ def one_blas_thread() -> AbstractContextManager:
 
 @lru_cache(maxsize=1)
 def controller() -> ThreadpoolController:
-    """Return the thread pools of this process, which are listed once."""
+    """Return the thread pools of this process, listed once."""
     return ThreadpoolController()

@@ -1,4 +1,4 @@
-"""Names of a package that are imported when they are asked for, and what to install for them."""
+"""Lazy imports of a package's names, and errors about missing packages."""
 
 import ast
 import os
@@ -12,7 +12,7 @@ from typing import Any
 def on_demand(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package with an ``__init__.pyi``.
 
-    The imports in that file say where each name is, to type checkers and editors as well.
+    The imports in that file give the location of each name, also for type checkers and editors.
 
     Parameters
     ----------
@@ -50,14 +50,14 @@ def on_demand(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str
 
 
 def missing(what: str, extra: str) -> ImportError:
-    """Return the error about a package that is not there.
+    """Return the error about a missing package.
 
     Parameters
     ----------
     what : str
         The need for a package, such as "to_mlflow needs MLflow".
     extra : str
-        The extra of this library that has it.
+        The extra of this library that installs it.
     """
     # The package is on no index yet.
     return ImportError(

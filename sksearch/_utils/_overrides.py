@@ -1,21 +1,21 @@
-"""Shortcuts ask here whether what they replace is what they know.
+"""Detects overridden methods, so that shortcuts are not used in their place.
 
 A shortcut computes what a method of an estimator would compute, in another way: a score from
-``predict``, epochs in the place of ``fit``, a forest that grows. It is right for the methods that
-it was written for, and wrong for a class whose author has overridden one of them. So functions are
-compared, not classes: a method counts as known if it is defined by the library of its class.
+``predict``, epochs in the place of ``fit``, a forest that grows. It is valid for the methods that
+it was written for, but not for a class that overrides one of them. So functions are compared, not
+classes: a method counts as known if it is defined by the library of its class.
 
 =========================  ================================================================
-shortcut                   methods in the place of which it stands
+shortcut                   methods that it replaces
 =========================  ================================================================
 metric from ``predict``    ``score`` and ``predict`` of pipelines, ``score`` of the last step
 rows heard by a scorer     ``__call__`` and ``_score`` of a scorer
 transformers fitted once   ``fit`` of pipelines (`TRAINING`), ``fit_transform`` of steps
 trees added to a model     ``fit`` (`TRAINING`)
 epochs drawn as by a fit   ``fit`` and ``partial_fit`` (`TRAINING`)
-counts found in training   `TRAINING` and `PREDICTION`, of the pipelines around, too
+counts found in training   `TRAINING` and `PREDICTION`, also of the pipelines around
 thresholds, as such counts
-params of a step set       ``set_params`` of pipelines
+parameters of a step set   ``set_params`` of pipelines
 hypergradients             `TRAINING` and `PREDICTION`
 =========================  ================================================================
 """
@@ -29,9 +29,9 @@ from typing import Any
 LIBRARIES = frozenset(
     ("sklearn", "imblearn", "lightgbm", "xgboost", "catboost", "skorch", "keras", "sksearch")
 )
-#: Patterns of methods that train, with what they call.
+#: Patterns of training methods, including methods called by them.
 TRAINING = ("fit", "fit_*", "partial_fit", "_[!_]*", "__getitem__", "__len__")
-#: Patterns of methods that a fitted model answers with, with what they call.
+#: Patterns of prediction methods, including methods called by them.
 PREDICTION = (
     *("predict", "predict_*", "decision_function", "score", "score_*", "staged_*"),
     *("transform", "inverse_transform", "apply", "_[!_]*", "classes_"),
@@ -46,22 +46,22 @@ _HARMLESS = {
 def overridden(
     estimator: Any, methods: Iterable[str], libraries: Collection[str] = LIBRARIES
 ) -> list[str]:
-    """Name the methods of an object that its author has put in the place of known ones.
+    """Return the names of an object's methods that override known ones.
 
     Parameters
     ----------
     estimator : object
         An estimator, a scorer or the like.
     methods : iterable of str
-        Names, or patterns, of the methods that a shortcut stands for. A name counts even if no
-        known class has such a method; a pattern is for those that a known class has.
+        Names, or patterns, of the methods replaced by a shortcut. A name counts even if no known
+        class has such a method; a pattern is for those that a known class has.
     libraries : collection of str, default=LIBRARIES
-        Packages whose functions are known.
+        Packages with known functions.
 
     Returns
     -------
     names : list of str
-        Sorted; empty if the shortcut may be taken.
+        Sorted names; empty if the shortcut is valid.
     """
     kind: Any = type(estimator)
     own = getattr(estimator, "__dict__", {})
@@ -71,7 +71,7 @@ def overridden(
 
 @lru_cache(maxsize=512)
 def _names(kind, methods, libraries):
-    """Methods of a class, sorted: those that are named, and known ones that patterns are for."""
+    """Methods of a class, sorted: the named ones, and known ones matching patterns."""
     known = [cls for cls in kind.__mro__ if _package(cls.__module__) in libraries]
     patterns = [each for each in methods if "*" in each]
     names = {
@@ -83,10 +83,10 @@ def _names(kind, methods, libraries):
 
 
 def _is_foreign(kind, own, name, libraries):
-    """Whether an object has a method that is not of a known library, wherever among its classes.
+    """True if an object has this method from outside the known libraries, in any class.
 
-    One that stands behind a known method counts, too, since that may call it by ``super()``; so
-    does a function that was put into a class of a library.
+    A method behind a known one also counts, since the known one may call it by ``super()``; so
+    does a function patched into a library's class.
     """
     if name in own:  # set on the object itself, in the place of its class's
         return callable(own[name])

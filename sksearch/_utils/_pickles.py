@@ -1,10 +1,10 @@
-"""What travels between processes, and what comes back: never a copy of a class that lives here.
+"""Pickles between processes, which never bring back a copy of a class defined here.
 
-cloudpickle sends a class or a function of ``__main__``, of a notebook, with its code. Where the
-process that has it loads that again, cloudpickle sets all methods of the class again, with globals
-of their own, so that what the user changes afterwards is not seen. So each carries an address: the
-process that it is at home in, and its name or number there. At home it is what the address leads
-to; a worker, for which it is a guest, makes it once, and again only for a message with news.
+cloudpickle sends a class or a function of ``__main__``, such as a notebook's, with its code. If
+its own process loads this again, cloudpickle replaces all methods of the class, with separate
+globals, so that later changes by the user have no effect. So each carries an address: its home
+process, and its name or number there. The home process looks the address up; a worker creates the
+object as a guest once, and again only if it has changed.
 """
 
 import io
@@ -25,16 +25,16 @@ from sksearch._utils._installed import is_installed_module
 
 
 class Address(NamedTuple):
-    """Where a class, a function or a module is at home.
+    """Home of a class, a function or a module.
 
     Parameters
     ----------
     home : str
         The process.
     module, name : str
-        What leads to it there, if its number is "".
+        Module and name there, if its number is "".
     number : str
-        What tells it apart if no name leads to it.
+        Identifier for an object that cannot be found by name.
     """
 
     home: str
@@ -44,7 +44,7 @@ class Address(NamedTuple):
 
 
 _here = uuid.uuid4().hex  # this process
-_numbers: WeakKeyDictionary[Any, str] = WeakKeyDictionary()  # of what is at home and has no name
+_numbers: WeakKeyDictionary[Any, str] = WeakKeyDictionary()  # of nameless objects at home
 _numbered: WeakValueDictionary[str, Any] = WeakValueDictionary()
 _addresses: WeakKeyDictionary[Any, Address] = WeakKeyDictionary()  # of guests
 _guests: WeakValueDictionary[Address, Any] = WeakValueDictionary()
@@ -54,7 +54,7 @@ _home: ContextVar[str] = ContextVar("sksearch_home", default="")
 
 
 class Pickler(cloudpickle.CloudPickler):
-    """cloudpickle's, which gives an address to what it sends with its code.
+    """cloudpickle's pickler, with an address for each object sent with its code.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class Pickler(cloudpickle.CloudPickler):
         return _made, (address, make, args), (fill, state), None, None, _fill
 
     def address_of(self, obj: Any) -> Address | None:
-        """Return the address of what has code; None for what is copied, also at home."""
+        """Return the address of an object with code; None if it is copied, even at home."""
         if (address := _addresses.get(obj)) is not None:
             return address
         if isinstance(obj, types.ModuleType):
@@ -109,7 +109,7 @@ def dumps(obj: Any) -> bytes:
     Parameters
     ----------
     obj : object
-        The object that is to travel.
+        The object to send.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def dumps(obj: Any) -> bytes:
     Raises
     ------
     Exception
-        Whatever pickling raises.
+        Any exception of pickling.
     """
     return _pickled(obj, None)[0]
 
@@ -127,7 +127,7 @@ def dumps(obj: Any) -> bytes:
 def dumps_with_modules(
     obj: Any, buffer_callback: Callable | None = None
 ) -> tuple[bytes, tuple[str, ...]]:
-    """Return what `dumps` does, and the modules of installed packages that loading it imports."""
+    """Return the result of `dumps`, and the installed modules imported by loading it."""
     content, names = _pickled(obj, buffer_callback)
     loaded = ((name, sys.modules.get(name)) for name in names)
     return content, tuple(
@@ -144,27 +144,27 @@ def _pickled(obj: Any, buffer_callback: Callable | None) -> tuple[bytes, Iterabl
 
 
 def loads(content: Any, buffers: Iterable | None = None, is_live: bool = False) -> Any:
-    """Load what `dumps` has made, and leave alone what is in this process.
+    """Load the result of `dumps`, without changing the classes of this process.
 
     Parameters
     ----------
     content : bytes-like
         The return value of `dumps`.
     buffers : iterable or None, default=None
-        What its `buffer_callback` was called with.
+        Buffers passed to its `buffer_callback`.
     is_live : bool, default=False
-        Whether it comes from the search, and classes that are guests here are made as they are
-        there now.
+        If True, it comes from the search's process, and guest classes are updated to their present
+        state there.
 
     Returns
     -------
     obj : object
-        Equal to what was pickled.
+        A copy of the pickled object.
 
     Raises
     ------
     Exception
-        Whatever loading raises.
+        Any exception of loading.
     """
     token = _brings_news.set(is_live)
     try:
@@ -174,18 +174,18 @@ def loads(content: Any, buffers: Iterable | None = None, is_live: bool = False) 
 
 
 def here() -> str:
-    """Return what tells this process from all others."""
+    """Return a unique id of this process."""
     return _here
 
 
 @contextmanager
 def classes_of(home: str) -> Iterator[None]:
-    """A context in which names that were written in a process that is gone are those of a home.
+    """A context in which names from a process that has ended resolve in a home process.
 
     Parameters
     ----------
     home : str
-        What `here` returns in the process of the search.
+        Value of `here` in the process of the search.
     """
     token = _home.set(home)
     try:
@@ -195,12 +195,12 @@ def classes_of(home: str) -> Iterator[None]:
 
 
 def _code_of(file: str, make: Callable, args: tuple) -> types.CodeType:
-    """Code that says which file it is from."""
+    """Code with its file name."""
     return make(*args).replace(co_filename=file)
 
 
 def _made(address: Address, make: Callable, args: tuple) -> Any:
-    """The class, function or module of an address, or one that is made."""
+    """The class, function or module of an address, or one made."""
     if (obj := _at(address)) is None:
         obj = make(*args)
         _addresses[obj], _guests[address] = address, obj
@@ -209,7 +209,7 @@ def _made(address: Address, make: Callable, args: tuple) -> Any:
 
 
 def _fill(obj: Any, content: tuple) -> None:
-    """Fill what was made, and nothing else."""
+    """Fill a newly made object, and no other."""
     fill, state = content
     if obj in _empty:
         _empty.discard(obj)
@@ -217,7 +217,7 @@ def _fill(obj: Any, content: tuple) -> None:
 
 
 def _at(address):
-    """What an address leads to in this process, None if there is nothing, or if news come."""
+    """The object at an address in this process, None if missing or outdated."""
     if address.home == _here:
         if address.number:
             return _numbered.get(address.number)
@@ -233,7 +233,7 @@ def _at(address):
 
 
 def _named(module, name):
-    """What a name leads to, None if that is nothing; the module itself if the name is ""."""
+    """The object of this name, otherwise None; the module itself if the name is ""."""
     try:
         return reduce(getattr, filter(None, name.split(".")), sys.modules.get(module))
     except AttributeError:  # "<locals>" for instance
@@ -241,7 +241,7 @@ def _named(module, name):
 
 
 def _has_own_data(function):
-    """Whether a function has more than its code and the globals of its module."""
+    """True if a function has more state than its code and its module's globals."""
     return bool(
         function.__closure__
         or function.__defaults__
@@ -251,7 +251,7 @@ def _has_own_data(function):
 
 
 def _move_in() -> None:
-    """Make a forked process a home of its own: what changes at its parent's is news to it."""
+    """Give a forked process its own home, so that changes in its parent reach it."""
     global _here
     _here = uuid.uuid4().hex
 

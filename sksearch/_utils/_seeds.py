@@ -1,4 +1,4 @@
-"""Seeds: one integer from any source of randomness, and global generators seeded for a while."""
+"""Seeds: one integer from any source of randomness, and temporary seeding of global generators."""
 
 import random
 import sys
@@ -21,10 +21,10 @@ def draw_seed(random_state: int | np.random.RandomState | None) -> int:
 
 @contextmanager
 def seeded(*words: int) -> Iterator[None]:
-    """Seed the global generators for a while, as a function of what is computed.
+    """Seed the global generators temporarily, as a function of the task.
 
-    Estimators with ``random_state=None`` draw from them, so without this their scores would
-    depend on ``n_jobs`` and on what ran before.
+    Estimators with ``random_state=None`` draw from them, so their scores would otherwise depend on
+    ``n_jobs`` and on what ran before.
 
     Parameters
     ----------
@@ -44,9 +44,9 @@ def seeded(*words: int) -> Iterator[None]:
 
 
 def generator_states() -> dict[str, Any]:
-    """Return the states of all global generators: of NumPy, of Python, and of PyTorch if in use.
+    """Return the states of all global generators: NumPy, Python, and PyTorch if in use.
 
-    Those of GPUs are among them once PyTorch has used a GPU in this process.
+    GPU generators are included once PyTorch has used a GPU in this process.
     """
     states: dict[str, Any] = {"numpy": np.random.get_state(), "python": random.getstate()}
     if (torch := sys.modules.get("torch")) is not None and hasattr(torch, "get_rng_state"):

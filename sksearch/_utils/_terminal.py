@@ -1,7 +1,7 @@
-"""Texts without what a terminal obeys: one owner of whatever is printed, logged, warned or raised.
+"""Texts without control characters: used for all output, logs, warnings and errors.
 
-Names, values and errors are others' texts. An escape sequence in them can clear a terminal, change
-its title or hide what stands before it, and a sign of direction can turn a line around.
+Names, values and errors come from others. An escape sequence in them can clear a terminal, change
+its title or hide earlier text, and a direction mark can reverse a line.
 """
 
 import functools
@@ -23,13 +23,13 @@ ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # in memory, as a repr has it
 
 
 def printable(text: str) -> str:
-    """Return a text in which each character that a terminal obeys is spelled, as ``\\x1b``."""
+    """Return a text with control characters escaped, such as ``\\x1b``."""
     return OBEYED.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def say(text: str, file: TextIO | None = None) -> None:
-    """Print a text; where it cannot be written (a full disk, a closed pipe) it is dropped."""
-    with suppress(Exception):  # of any stream that somebody has put there
+    """Print a text; drop it if it cannot be written (a full disk, a closed pipe)."""
+    with suppress(Exception):  # of any stream that replaces the default
         print(printable(text), file=file, flush=True)
 
 
@@ -48,7 +48,7 @@ class PlainRecords(logging.Filter):
 
 
 def plain_errors(function: F) -> F:
-    """Make a function whose errors, where they are of this package, are printable."""
+    """Wrap a function so that this package's errors are printable."""
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -68,7 +68,7 @@ def _plain(value):
 
 
 def _is_ours(error):
-    """Whether code of this package has raised an error, and not the user's."""
+    """True if this package's code has raised an error, and not the user's."""
     frame = error.__traceback__
     while frame.tb_next is not None:
         frame = frame.tb_next
@@ -80,7 +80,7 @@ def short_repr(value: Any, limit: int) -> str:
     """Return a repr on one line of at most `limit` characters, without addresses in memory."""
     try:
         text = printable(" ".join(ADDRESS.sub("", repr(value)).split()))
-    except Exception:  # an object whose repr fails has a text, too
+    except Exception:  # an object whose repr fails has a text as well
         text = ""
     text = text or type(value).__name__
     return text if len(text) <= limit else f"{text[: limit - 4]} ..."

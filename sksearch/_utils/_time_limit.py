@@ -1,6 +1,6 @@
-"""The time of a search: how long is left, how long a training may take, what is kept for the end.
+"""The time of a search: seconds left, allowed for a fit, and reserved for the end.
 
-Whoever has to know asks the `TimeLimit` of the search; nobody else has its seconds.
+All of them come from the `TimeLimit` of the search.
 """
 
 import math
@@ -9,40 +9,39 @@ from dataclasses import dataclass, field
 
 from sksearch._utils._clock import now
 
-PART_OF_CURVE = 0.2  # of the time, for one candidate whose count of iterations training finds
+PART_OF_CURVE = 0.2  # of the time, for one candidate whose number of iterations training finds
 PART_OF_RISING = 0.6  # of the time, for one that leads while its score still rises
-PART_TO_CHOOSE = 0.25  # of the time, where the last training alone would take nearly all
+PART_TO_CHOOSE = 0.25  # of the time, if the last training alone would take nearly all
 PART_OF_LAST = 0.5  # of the time, which the last training of any candidate may take
 PART_OF_MEMBERS = 0.2  # of the time without the last training, at most, for those of others
-N_MEMBERS = 6  # others for whose last trainings there is time; an average seldom has more
+N_MEMBERS = 6  # max. other members with reserved refit time; an average rarely has more
 PART_OF_MEASURE = 0.05  # of the time, which one training to measure the cost may take
-SLACK = 1.5  # as many times what that of the untuned estimator takes is no less allowed
+SLACK = 1.5  # a last training may always take this multiple of the untuned estimator's
 
 
 @dataclass(eq=False)
 class TimeLimit:
-    """The seconds that a search may take, over all processes in which it runs.
+    """The time limit of a search, over all processes in which it runs.
 
-    They run from the first start on; what lies between a process that died and the moment at which
-    the next one knows as much does not count.
+    Counted from the first start; downtime and replay between processes are excluded.
 
     Parameters
     ----------
     timeout : float or None, default=None
         Seconds for all, the last training included; None for no limit.
     overtime : float or None, default=None
-        Seconds after that, when what runs is stopped; None: it is waited for.
+        Seconds after that until running tasks are stopped; None: wait for them.
 
     Attributes
     ----------
     for_last : float
-        Seconds that are kept for the last training.
+        Seconds reserved for the last training.
     for_members : float
-        Seconds that are kept for others after it, whose models are averaged with it.
+        Seconds reserved for refitting the other members of an average.
     was_up : float
-        The timeout that was up when the search had ended before; 0 if it had not.
+        Timeout reached at an earlier end of the search, otherwise 0.
     stands_still : bool
-        Whether what comes next may be known from earlier processes, and so cost no time.
+        True while results may be replayed from earlier processes, at no cost in time.
 
     Examples
     --------
@@ -71,11 +70,11 @@ class TimeLimit:
         return now() - self._began
 
     def go_on(self, seconds: float) -> None:
-        """Go on from what earlier processes have taken."""
+        """Continue from the time used by earlier processes."""
         self._began = now() - seconds
 
     def left(self) -> float | None:
-        """Return the seconds for what may begin, without those for the last trainings."""
+        """Return the seconds for new tasks, without the time reserved for the last fits."""
         if self.timeout is None or self.stands_still:
             return None
         if self.timeout <= self.was_up:
@@ -83,22 +82,22 @@ class TimeLimit:
         return self.timeout - self.elapsed() - self.for_last - self.for_members
 
     def left_to_stop(self) -> float | None:
-        """Return the seconds until what runs is stopped, None where it is waited for."""
+        """Return the seconds until running tasks are stopped, None to wait for them."""
         left = self.left()
         return None if left is None or self.overtime is None else left + self.overtime
 
     def left_at(self, elapsed: float) -> float:
-        """Return the seconds that are left when so many have gone."""
+        """Return the seconds left after that many."""
         return math.inf if self.timeout is None else max(0.0, self.timeout - elapsed)
 
     def of_curve(self, n_folds: int) -> float | None:
-        """Return the seconds for a training on a fold that finds its count of iterations."""
+        """Return the seconds for a fit on a fold that finds its number of iterations."""
         return None if self.timeout is None else self.timeout * PART_OF_CURVE / n_folds
 
     def limit_while_improving(self, n_folds: int, n_now: int) -> float | None:
-        """Return the seconds for such a training that leads, and whose score still rises.
+        """Return the seconds for such a fit of the leader while its score still rises.
 
-        `n_now` are the folds that are trained on before anything else is decided.
+        `n_now` are the folds trained on before anything else is decided.
         """
         if self.timeout is None:
             return None
@@ -106,26 +105,26 @@ class TimeLimit:
         return min(self.timeout * PART_OF_RISING / n_folds, left / n_now)
 
     def of_each(self, n_fits: int, last: float) -> float:
-        """Return the seconds for each of so many trainings before a last one of `last` seconds."""
+        """Return the seconds for each of that many fits before a last one of `last` seconds."""
         if self.timeout is None:
             return math.inf
         return max(self.timeout - last, PART_TO_CHOOSE * self.timeout) / n_fits
 
     def of_last(self, untuned: float) -> float | None:
-        """Return the seconds for the last training, where that untuned takes so many."""
+        """Return the seconds for the last training, given the untuned estimator's."""
         if self.timeout is None:
             return None
         return max(PART_OF_LAST * self.timeout, SLACK * untuned)
 
     def of_members(self, seconds: Sequence[float]) -> float:
-        """Return the seconds for others whose models are averaged with the best candidate's.
+        """Return the seconds for refitting the other members of an average.
 
-        A function of what a record has, so that a search that goes on has the same members.
+        A function of recorded facts, so that a resumed search has the same members.
 
         Parameters
         ----------
         seconds : sequence of float
-            What the training on all rows takes, of the best candidate and of others, best first.
+            Seconds of training on all rows, for the best candidate and the others, best first.
         """
         if self.timeout is None:
             return math.inf
@@ -133,31 +132,31 @@ class TimeLimit:
         return min(most, sum(seconds[1 : 1 + N_MEMBERS]))
 
     def is_long(self, seconds: float) -> bool:
-        """Whether a training to measure the cost takes too many of them."""
+        """True if a fit to measure the cost takes too long."""
         return self.timeout is not None and seconds > PART_OF_MEASURE * self.timeout
 
     def keep_for_last(self, seconds: float, leaves_some: bool) -> None:
-        """Keep seconds for the last training, and some to choose by if it `leaves_some`."""
+        """Reserve seconds for the last training, and some to choose by if it `leaves_some`."""
         if leaves_some and self.timeout is not None:
             seconds = min(seconds, (1 - PART_TO_CHOOSE) * self.timeout)
         self.for_last = seconds
 
 
 def on_more_rows(seconds: float, n_rows: float, n_samples: float, growth: float = 1.0) -> float:
-    """Foretell the seconds of a training.
+    """Predict the seconds of a fit.
 
     Parameters
     ----------
     seconds : float
-        What it takes on `n_rows`.
+        Seconds of a fit on `n_rows`.
     n_rows, n_samples : float
-        Counts of rows.
+        Numbers of rows.
     growth : float, default=1.0
-        Exponent of the seconds over the count of rows.
+        Exponent of the seconds over the number of rows.
 
     Returns
     -------
     seconds : float
-        What it will take on `n_samples`.
+        Predicted seconds on `n_samples`.
     """
     return seconds * (n_samples / n_rows) ** growth

@@ -1,16 +1,16 @@
-"""Types of what users pass that is no object of this package, each written once.
+"""Types of user inputs that are not objects of this package, each defined once.
 
 =========  ====================================================================================
-Estimator  what has scikit-learn's params
-Predictor  what predicts
+Estimator  an object with scikit-learn's parameters
+Predictor  an object that predicts
 Samples    X: an array, a list, or a table of any library, sparse ones included
-Targets    y: the like, or None where there is none
-Splitter   what makes folds
-Folding    what `cv` may be: a splitter, a count of folds, or the folds themselves
-Seed       what `random_state` may be
-Scorer     what is called with an estimator, X and y
-Scores     what a scorer returns: a number, or several by metric
-Scoring    what `scoring` may be: a scorer or its name, several of them, or None
+Targets    y: the like, or None
+Splitter   an object that makes folds
+Folding    values of `cv`: a splitter, a number of folds, or the folds themselves
+Seed       values of `random_state`
+Scorer     called with an estimator, X and y
+Scores     return value of a scorer: a number, or several by metric
+Scoring    values of `scoring`: a scorer or its name, several of them, or None
 =========  ====================================================================================
 """
 
@@ -22,17 +22,17 @@ from numpy.typing import ArrayLike
 
 
 class Estimator(Protocol):
-    """What has scikit-learn's params."""
+    """An object with scikit-learn's parameters."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return all params by name."""
+        """Return all parameters by name."""
 
     def set_params(self, **params: Any) -> Self:
         """Set some of them."""
 
 
 class Predictor(Protocol):
-    """What predicts."""
+    """An object that predicts."""
 
     def predict(self, X: Any) -> Any:
         """Predict the targets of rows."""
@@ -43,11 +43,11 @@ class Shaped(Protocol):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Counts of rows and columns."""
+        """Numbers of rows and columns."""
 
 
 class Splitter(Protocol):
-    """What makes folds."""
+    """An object that makes folds."""
 
     def get_n_splits(self, *args: Any, **params: Any) -> int:
         """Count the folds."""

@@ -11,11 +11,10 @@ if TYPE_CHECKING:
 
 
 class ContourDisplay(PlaneDisplay):
-    """Predicted score over two parameters, averaged over the others, and where candidates were.
+    """Predicted score over two parameters, averaged over the others, with the candidates.
 
-    The darker, the better. A dot is a candidate, the star the winner; the star is hollow where the
-    winner is none of the candidates whose scores were learnt from, as these are all of one
-    resource.
+    Darker is better. A dot is a candidate, the star the winner; the star is hollow if the winner
+    is not among the candidates used by the model, which all share one resource.
 
     Parameters
     ----------
@@ -58,7 +57,7 @@ class ContourDisplay(PlaneDisplay):
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on; None: a new figure.
 
         Returns
         -------

@@ -26,7 +26,7 @@ class CriticalDifferenceDisplay(Display):
     names : list of str
         Names of the methods.
     critical_difference : float
-        Methods whose mean ranks are no further apart are joined.
+        Largest difference in mean rank at which methods are joined.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class CriticalDifferenceDisplay(Display):
         alpha : float, default=0.05
             Level of significance, for all pairs together.
         ax : matplotlib Axes or None, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on; None: a new figure.
 
         Returns
         -------
@@ -120,7 +120,7 @@ class CriticalDifferenceDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on; None: a new figure.
 
         Returns
         -------
@@ -155,7 +155,7 @@ class CriticalDifferenceDisplay(Display):
         for rank in range(1, n_methods + 1):
             ax.plot([rank, rank], [0, -0.15], color="k", lw=1.2)
             ax.text(rank, -0.28, str(rank), ha="center", va="bottom")
-        # Where it is wider than the axis, its end would be off the picture.
+        # If it is wider than the axis, its end would be off the picture.
         end = min(1 + self.critical_difference, n_methods)
         ax.plot([1, end], [-1.35, -1.35], color=GREY, lw=1.6, marker="|", ms=8)
         text = f"critical difference {self.critical_difference:.2f}"

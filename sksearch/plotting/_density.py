@@ -35,7 +35,7 @@ class DensityDisplay(Display):
     See Also
     --------
     sksearch.stats.Density : The estimate.
-    sksearch.stats.compare_optima : Whether the differences are significant.
+    sksearch.stats.compare_optima : Test of the differences.
 
     Examples
     --------
@@ -61,17 +61,17 @@ class DensityDisplay(Display):
         bandwidth: float | None = None,
         ax: "Axes | None" = None,
     ) -> Self:
-        """Estimate densities and draw them.
+        """Estimate the densities, and draw them.
 
         Parameters
         ----------
         values : array-like of shape (n_runs,), or dict of str to such
             Best losses of the runs of an optimizer.
         bandwidth : float or None, default=None
-            Bandwidth of all densities. None: that of `sksearch.stats.silverman_bandwidth` for
-            each, or the smallest of all if the runs of an optimizer are equal.
+            Bandwidth of all densities. None: `sksearch.stats.silverman_bandwidth` for each, or the
+            smallest of all if the runs of an optimizer are equal.
         ax : matplotlib Axes or None, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on; None: a new figure.
 
         Returns
         -------
@@ -81,8 +81,8 @@ class DensityDisplay(Display):
         Raises
         ------
         ValueError
-            If a loss is not finite, or all runs of all optimizers are equal and there is no
-            bandwidth.
+            If a loss is not finite, or all runs of all optimizers are equal and no bandwidth is
+            given.
         """
         values = as_dict(values, "values")
         if bandwidth is None:
@@ -99,7 +99,7 @@ class DensityDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on; None: a new figure.
 
         Returns
         -------

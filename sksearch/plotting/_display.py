@@ -1,4 +1,4 @@
-"""What a display is: something that is kept to be drawn, on axes that are given or made."""
+"""Base class of displays."""
 
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Self
@@ -12,12 +12,12 @@ N_COLUMNS = 3  # of axes that share a place
 
 
 class Display(ABC):
-    """A picture: the constructor keeps what is drawn, and `plot` draws it as often as one likes.
+    """A picture: the constructor stores the data, and `plot` draws them any number of times.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it was drawn last.
+        Axes of the last drawing.
     figure_ : matplotlib Figure
         Figure of the axes.
     """
@@ -26,7 +26,7 @@ class Display(ABC):
     figure_: Any
 
     def _ipython_display_(self) -> None:
-        """Say nothing: a notebook shows the figure by itself."""
+        """Print nothing, since a notebook shows the figure by itself."""
         return
 
     @abstractmethod

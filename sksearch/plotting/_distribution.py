@@ -22,16 +22,15 @@ if TYPE_CHECKING:
 
 
 class DistributionDisplay(Display):
-    """Share of the candidates of one or several searches that have at least a score.
+    """Share of the candidates with at least a given score, for one or several searches.
 
-    The further a curve reaches to the right, the better is what the search finds; a curve that is
-    high over a long range is of a search in which nearly everything is good. Failed candidates
-    count as reaching nothing.
+    Curves further to the right belong to searches with better results. If a curve stays high over
+    a long range, nearly all candidates are good. Failed candidates count as reaching no score.
 
     Parameters
     ----------
     scores : dict of str to ndarray of shape (n_candidates,)
-        Scores by the name of the search, NaN where training failed.
+        Scores by the name of the search, NaN if training failed.
     score_name : str, default="Score"
         Name of the score, for the axis.
 
@@ -74,10 +73,10 @@ class DistributionDisplay(Display):
         Parameters
         ----------
         search : object
-            A fitted search of this library or of scikit-learn, or what else
-            `sksearch.stats.importance` takes.
+            A fitted search of this library or of scikit-learn, or any other input that
+            `sksearch.stats.importance` accepts.
         ax : matplotlib Axes or None, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on; None: a new figure.
 
         Returns
         -------
@@ -102,7 +101,7 @@ class DistributionDisplay(Display):
         searches : dict of str to object
             Fitted searches by name.
         ax : matplotlib Axes or None, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on; None: a new figure.
 
         Returns
         -------
@@ -112,7 +111,7 @@ class DistributionDisplay(Display):
         Raises
         ------
         ValueError
-            If there is none, one is not fitted, or has no score.
+            If there is no search, or one is not fitted or has no score.
         """
         if not searches:
             raise ValueError("searches is empty: pass at least one entry.")
@@ -134,7 +133,7 @@ class DistributionDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on; None: a new figure.
 
         Returns
         -------

@@ -36,10 +36,10 @@ Curves = dict[int, tuple[np.ndarray, np.ndarray]]
 class HistoryDisplay(Display):
     """Scores of all trials of a search.
 
-    With several resources each trial is a line from its first to its last score, the darker the
-    further it was brought. With one resource, and in a race over folds, each is a dot, and a line
-    shows the best so far; those that a race has stopped early are hollow dots, at the mean of the
-    folds that they have. The star is the winner, at the score that it won with.
+    With several resources each trial is a line from its first to its last score, darker at larger
+    resources. With one resource, and in a race over folds, each is a dot, and a line shows the
+    best so far; candidates stopped early by a race are hollow dots, at the mean of their folds.
+    The star is the winner, at the score that it won with.
 
     Parameters
     ----------
@@ -96,10 +96,10 @@ class HistoryDisplay(Display):
         Parameters
         ----------
         search : estimator
-            A fitted search of this library or of scikit-learn, or what else
-            `sksearch.stats.importance` takes.
+            A fitted search of this library or of scikit-learn, or any other input that
+            `sksearch.stats.importance` accepts.
         ax : matplotlib Axes or None, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on; None: a new figure.
 
         Returns
         -------
@@ -128,7 +128,7 @@ class HistoryDisplay(Display):
         score_name: str = "score",
         ax: "Axes | None" = None,
     ) -> Self:
-        """Draw a history, such as that of a `Study` or of `minimize`.
+        """Draw a history, such as ``history`` of a `Study` or of the result of `minimize`.
 
         Parameters
         ----------
@@ -139,7 +139,7 @@ class HistoryDisplay(Display):
         score_name : str, default="score"
             Name of the score.
         ax : matplotlib Axes or None, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on; None: a new figure.
 
         Returns
         -------
@@ -160,7 +160,7 @@ class HistoryDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on; None: a new figure.
 
         Returns
         -------
@@ -265,7 +265,7 @@ class HistoryDisplay(Display):
     def _mark_at_bottom(
         self, x: Sequence | np.ndarray, marker: str, label: str, height: float
     ) -> None:
-        """Draw a row of marks at the bottom of the axes, for scores that are not on them."""
+        """Draw a row of marks at the bottom of the axes, for scores outside of them."""
         if len(x):
             self.ax_.plot(
                 x, np.full(len(x), height), marker, ms=5, color="k", ls="", clip_on=False,
@@ -273,7 +273,7 @@ class HistoryDisplay(Display):
             )  # fmt: skip
 
     def _cut_outliers(self, x: np.ndarray, scores: np.ndarray) -> None:
-        """End the axis above scores that are far below all others, and mark where they are."""
+        """Cut low outliers off the axis, and mark them."""
         low, high = np.quantile(scores, [0.25, 0.75])
         fence = low - FENCE * (high - low)
         fence = fence if self.winner is None else min(fence, self.winner.score)
@@ -285,7 +285,7 @@ class HistoryDisplay(Display):
 
 
 def _curves(history: History) -> Curves:
-    """Return resources and scores of each trial that has a score, by its id."""
+    """Return resources and scores of each trial with a score, by its id."""
     curves = {}
     for trial in history.trials:
         on = sorted(r for r, result in trial.results.items() if np.isfinite(result.score))
@@ -295,5 +295,5 @@ def _curves(history: History) -> Curves:
 
 
 def _has_failed(trial: Trial) -> bool:
-    """Tell whether the last result of a trial is no score."""
+    """Return whether the last result of a trial is not a score."""
     return trial.resource > 0 and np.isnan(trial.results[trial.resource].score)

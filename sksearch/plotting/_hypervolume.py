@@ -1,4 +1,4 @@
-"""How the volume under the front of several objectives grew."""
+"""Growth of the hypervolume of several objectives."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Self
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 class HypervolumeDisplay(Display):
-    """The volume under the front of several objectives, result by result.
+    """Hypervolume of several objectives, result by result.
 
     Parameters
     ----------
     n_evaluations : ndarray of shape (n,)
-        Count of results.
+        Number of results.
     volume : ndarray of shape (n,)
-        After so many of them, in the product of the objectives' units.
+        Volume after each of them, in the product of the objectives' units.
 
     Attributes
     ----------
@@ -71,10 +71,10 @@ class HypervolumeDisplay(Display):
         search : search estimator
             Fitted, with several objectives.
         reference : sequence of float or None, default=None
-            The worst value that counts, of each objective as it is measured. None: the worst that
-            was measured.
+            Worst value that counts, for each objective in its own unit. None: the worst measured
+            value.
         ax : matplotlib Axes or None, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on; None: a new figure.
 
         Returns
         -------
@@ -84,7 +84,7 @@ class HypervolumeDisplay(Display):
         Raises
         ------
         ValueError
-            If the search has one objective, or the reference another count of values.
+            If the search has one objective, or the reference another number of values.
         """
         n_evaluations, volume = hypervolume_curve(search, reference)
         return cls(n_evaluations=n_evaluations, volume=volume).plot(ax)
@@ -95,7 +95,7 @@ class HypervolumeDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on; None: a new figure.
 
         Returns
         -------

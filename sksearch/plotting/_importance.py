@@ -25,7 +25,7 @@ class ImportanceDisplay(Display):
     importance : Importance
         The return value of `sksearch.stats.importance`.
     folds : str, default=""
-        Which folds the scores are of, where that is a part of them.
+        Folds of the scores, if not all.
 
     Attributes
     ----------
@@ -63,10 +63,10 @@ class ImportanceDisplay(Display):
         Parameters
         ----------
         search : object
-            A fitted search of this library or of scikit-learn, or what else
-            `sksearch.stats.importance` takes.
+            A fitted search of this library or of scikit-learn, or any other input that
+            `sksearch.stats.importance` accepts.
         ax : matplotlib Axes or None, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on; None: a new figure.
 
         Returns
         -------
@@ -90,7 +90,7 @@ class ImportanceDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on; None: a new figure.
 
         Returns
         -------

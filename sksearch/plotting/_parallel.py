@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 N_SHOWN = 8  # parameters, if none are named: the most important ones
-N_GOOD = 20  # candidates that are drawn dark, at most
+N_GOOD = 20  # candidates drawn dark, at most
 GOOD = 0.1  # and their share
 
 
 class ParallelDisplay(Display):
     """Each candidate as a line through its parameters; the best ones are dark, the winner orange.
 
-    A line has a gap where a candidate lacks a parameter. All scores are of one resource; a winner
-    that has no score there is a dashed line, which ends at the score that it won with.
+    Missing parameters leave a gap. All scores are of one resource; a winner without a score there
+    is a dashed line ending at the score that it won with.
 
     Parameters
     ----------
@@ -88,12 +88,12 @@ class ParallelDisplay(Display):
         Parameters
         ----------
         search : object
-            A fitted search of this library or of scikit-learn, or what else
-            `sksearch.stats.importance` takes.
+            A fitted search of this library or of scikit-learn, or any other input that
+            `sksearch.stats.importance` accepts.
         params : sequence of str or None, default=None
             Names of parameters. None: the eight most important ones.
         ax : matplotlib Axes or None, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on; None: a new figure.
 
         Returns
         -------
@@ -117,7 +117,7 @@ class ParallelDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on; None: a new figure.
 
         Returns
         -------
@@ -176,7 +176,7 @@ class ParallelDisplay(Display):
         return points[:n], points[n:] if found.at is None else points[[found.at]]
 
     def _spread(self, name: str, params: list[Params]) -> np.ndarray:
-        """Places of candidates; those of one choice lie beside each other."""
+        """Places of candidates; those of one choice lie side by side."""
         axis = self.candidates.axes[name]
         places = axis.encode(params)
         if not axis.choices:

@@ -1,4 +1,4 @@
-"""The front of several objectives."""
+"""Pareto front of several objectives."""
 
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class ParetoDisplay(Display):
-    """Two objectives of all candidates, with the front that nobody dominates.
+    """Two objectives of all candidates, with their Pareto front.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ class ParetoDisplay(Display):
     chosen : ndarray of shape (n_objectives,) or None, default=None
         Objectives of the winner.
     objectives : tuple of str or None, default=None
-        Which two are drawn; None: the first two.
+        The two objectives to draw; None: the first two.
 
     Attributes
     ----------
@@ -77,9 +77,9 @@ class ParetoDisplay(Display):
         search : search estimator
             Fitted, with several objectives.
         objectives : tuple of str or None, default=None
-            Which two are drawn; None: the first two.
+            The two objectives to draw; None: the first two.
         ax : matplotlib Axes or None, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on; None: a new figure.
 
         Returns
         -------
@@ -89,7 +89,7 @@ class ParetoDisplay(Display):
         Raises
         ------
         ValueError
-            If the search has one objective, or not those that are named.
+            If the search has one objective, or not the named ones.
         """
         found = read(search)
         front, chosen = getattr(found.source, "pareto_", None), None
@@ -109,7 +109,7 @@ class ParetoDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on; None: a new figure.
 
         Returns
         -------
@@ -119,7 +119,7 @@ class ParetoDisplay(Display):
         Raises
         ------
         ValueError
-            If the front has not the objectives that are named.
+            If the front lacks the named objectives.
         """
         names = self.objectives or self.front.names[:2]
         if len(names) != 2 or not set(names) <= set(self.front.names):

@@ -1,4 +1,4 @@
-"""What displays of two parameters share: where candidates lie on their plane."""
+"""Base class of displays of two parameters."""
 
 from typing import TYPE_CHECKING, Any, Self
 
@@ -20,7 +20,7 @@ SIZE = (6.2, 4.6)  # inches of a new figure
 
 
 class PlaneDisplay(Display):
-    """Candidates on the plane of two parameters; a display says what is drawn of them."""
+    """Candidates on the plane of two parameters."""
 
     def __init__(self, *, candidates: Candidates, x: str, y: str, score_name: str = "Score"):
         self.candidates = candidates
@@ -40,12 +40,12 @@ class PlaneDisplay(Display):
         Parameters
         ----------
         search : object
-            A fitted search of this library or of scikit-learn, or what else
-            `sksearch.stats.importance` takes.
+            A fitted search of this library or of scikit-learn, or any other input that
+            `sksearch.stats.importance` accepts.
         params : tuple (str, str) or None, default=None
             Names of the two parameters. None: the two most important ones.
         ax : matplotlib Axes or None, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on; None: a new figure.
 
         Returns
         -------
@@ -75,12 +75,12 @@ class PlaneDisplay(Display):
         return self.candidates.axes[self.x], self.candidates.axes[self.y]
 
     def _places(self, params: list[Params]) -> tuple[np.ndarray, np.ndarray]:
-        """Where candidates lie, those of one choice apart; NaN where they lack a parameter."""
+        """Coordinates of candidates, spread out within a choice; NaN if a parameter is missing."""
         x, y = (_spread(axis.encode(params), bool(axis.choices)) for axis in self._axes)
         return x, y
 
     def _draw_star(self, ax: "Axes", places: tuple[np.ndarray, np.ndarray]) -> None:
-        """Mark the winner, of whose score the candidates have these places."""
+        """Mark the winner; `places` are the candidates' coordinates."""
         found = self.candidates
         if found.star is not None:
             params, _ = found.star
@@ -92,7 +92,7 @@ class PlaneDisplay(Display):
             ax.plot(*place, ms=15, **star_style(at is None))
 
     def _label(self, ax: "Axes", bar: Any) -> None:
-        """Write the title and the ticks; take lines away."""
+        """Write the title and the ticks; remove lines."""
         found, axes = self.candidates, self._axes
         title = f"{counted(len(found.scores), 'candidate')}{found.where}" + (
             found.about_star and f"\n{found.about_star}"

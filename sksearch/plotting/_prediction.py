@@ -1,4 +1,4 @@
-"""What a model expected of each candidate, and what came."""
+"""Predictions for each candidate, and its score."""
 
 from typing import TYPE_CHECKING, Self
 
@@ -27,11 +27,10 @@ Z_95 = norm.ppf(0.975)
 class PredictionDisplay(Display):
     """Predictions of a model with their intervals, made before each candidate was evaluated.
 
-    On the left a bar for each candidate is the interval that has its score with a probability of
-    95 %, a line in it the median, and a dot the score that came: orange where it is outside, and a
-    triangle at the bottom where it is far below. On the right is the calibration: the share of the
-    scores inside of intervals of each probability. Below the diagonal the model is surer of itself
-    than it should be, above it less.
+    On the left each candidate has a bar for its 95 % interval, with a line at the median, and a
+    dot at the observed score: orange if outside, and a triangle at the bottom if far below. On the
+    right is the calibration: the share of the scores inside of intervals of each probability.
+    Below the diagonal the model is overconfident, above it underconfident.
 
     Parameters
     ----------
@@ -43,7 +42,7 @@ class PredictionDisplay(Display):
     Attributes
     ----------
     n_predicted_ : int
-        Count of candidates that have a prediction and a score at its resource.
+        Number of candidates with a prediction and a score at its resource.
     coverage_ : float
         Share of their scores inside of the intervals of 95 %.
     calibration_ : ndarray of shape (99,)
@@ -62,10 +61,10 @@ class PredictionDisplay(Display):
 
     Notes
     -----
-    Each prediction knows the results of its moment alone, so that this is a test on new data.
-    Intervals of other probabilities than 95 % are those of two halves of normal distributions,
-    one on each side of the median. Of searches with several resources only candidates that came to
-    the resource of the prediction are shown, and these are the better ones.
+    Each prediction uses only the results before its candidate, so this is a test on new data.
+    Intervals of other probabilities than 95 % come from two halves of normal distributions, one on
+    each side of the median. In searches with several resources, only candidates that reached the
+    resource of the prediction are shown, which are the better ones.
 
     Examples
     --------
@@ -94,10 +93,10 @@ class PredictionDisplay(Display):
         Parameters
         ----------
         search : object
-            A fitted search of this library whose candidates a Gaussian process proposed, or the
-            result of `load_history` or of `minimize`.
+            A fitted search of this library with a Gaussian process as its sampler, or the result
+            of `load_history` or of `minimize`.
         ax : matplotlib Axes or None, default=None
-            A subplot whose place is divided; None: a new figure.
+            A subplot to divide; None: a new figure.
 
         Returns
         -------
@@ -118,7 +117,7 @@ class PredictionDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            A subplot whose place is divided; None: a new figure.
+            A subplot to divide; None: a new figure.
 
         Returns
         -------
@@ -169,7 +168,7 @@ class PredictionDisplay(Display):
 
 
 def _table(history: History) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Ids, scores and rows (median, low, high) of the candidates that have both."""
+    """Ids, scores and rows (median, low, high) of candidates with a score and a prediction."""
     rows = []
     for trial in history.trials:
         expected = trial.prediction

@@ -29,7 +29,7 @@ class ProfileDisplay(Display):
     curves : dict of str to ndarray of shape (n_curves, n_epochs)
         Losses of each set of curves; a single set may have the name "".
     resources : ndarray of shape (n_epochs,) or None, default=None
-        Where the losses were measured; None: 1, 2, ...
+        Resources at which the losses were measured; None: 1, 2, ...
     unit : str, default="epochs"
         Name of the units of resource.
 
@@ -95,7 +95,7 @@ class ProfileDisplay(Display):
         curves : array-like of shape (n_curves, n_epochs), or dict of str to such
             Losses.
         resources : array-like of shape (n_epochs,) or None, default=None
-            Where the losses were measured; None: 1, 2, ...
+            Resources at which the losses were measured; None: 1, 2, ...
         unit : str, default="epochs"
             Name of the units of resource.
         ax : matplotlib Axes, pair of them or None, default=None
@@ -109,8 +109,8 @@ class ProfileDisplay(Display):
         Raises
         ------
         ValueError
-            If a set has fewer than two curves, losses are not finite, or `resources` are not as
-            many as epochs.
+            If a set has fewer than two curves, losses are not finite, or `resources` have another
+            length.
         """
         return cls(curves=as_dict(curves, "curves"), resources=resources, unit=unit).plot(ax)
 

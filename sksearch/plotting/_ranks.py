@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 class RankDisplay(PlaneDisplay):
-    """Ranks of candidates over two parameters: where good ones are, whatever the scores.
+    """Ranks of candidates over two parameters: regions of good candidates.
 
-    A dot is a candidate, the darker the better; a cross one whose training failed. The star is
-    the winner; it is hollow where the winner is none of the candidates, as these are all of one
-    resource. A few very bad scores hide nothing, since ranks are evenly spaced. Candidates with
-    equal scores share their mean rank.
+    A dot is a candidate, the darker the better; a cross marks a failed fit. The star is the
+    winner; it is hollow if the winner is not one of the candidates, which all share one resource.
+    A few very bad scores hide nothing, since ranks are evenly spaced. Candidates with equal scores
+    share their mean rank.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class RankDisplay(PlaneDisplay):
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on; None: a new figure.
 
         Returns
         -------

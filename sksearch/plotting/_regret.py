@@ -1,4 +1,4 @@
-"""Regret of searches over what was spent."""
+"""Regret of searches over the budget spent."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
@@ -24,25 +24,25 @@ BANDS = ("bootstrap", "quartiles")
 
 
 class RegretDisplay(Display):
-    """Regret over what was spent, with a band, for one or more searches.
+    """Regret over the budget spent, with a band, for one or more searches.
 
     Parameters
     ----------
     grid : ndarray of shape (n_grid,)
         Amounts spent, increasing.
     results : dict of str to ndarray of shape (n_runs, n_grid)
-        Regrets of the runs of each search, NaN where a run had no result yet. A single search
-        may have the name "".
+        Regrets of the runs of each search, NaN if a run had no result yet. A single search may
+        have the name "".
     band : {"bootstrap", "quartiles"}, default="bootstrap"
         "bootstrap": the mean and its 95 % bootstrap interval; "quartiles": the median and the
         quartiles of the runs.
     unit : str, default="resource"
-        Name of what was spent.
+        Name of the unit of budget.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Lines and bands on a logarithmic axis of regret. A line begins where all runs have a
+        Lines and bands on a logarithmic axis of regret. A line begins as soon as all runs have a
         result.
     figure_ : matplotlib Figure
         Figure of the axes.
@@ -92,16 +92,16 @@ class RegretDisplay(Display):
         Parameters
         ----------
         results : array-like of shape (n_runs, n_grid), or dict of str to such
-            Regrets; NaN where a run had no result yet.
+            Regrets; NaN if a run had no result yet.
         grid : array-like of shape (n_grid,)
             Amounts spent, increasing. The axis is logarithmic if they are spaced by factors.
         band : {"bootstrap", "quartiles"}, default="bootstrap"
             "bootstrap": the mean and its 95 % bootstrap interval; "quartiles": the median and
             the quartiles of the runs.
         unit : str, default="resource"
-            Name of what was spent.
+            Name of the unit of budget.
         ax : matplotlib Axes or None, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on; None: a new figure.
 
         Returns
         -------
@@ -122,7 +122,7 @@ class RegretDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on; None: a new figure.
 
         Returns
         -------

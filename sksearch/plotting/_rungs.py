@@ -1,4 +1,4 @@
-"""How well each rung ordered the candidates of the next one."""
+"""Agreement of each rung with the ranking at the next one."""
 
 from typing import TYPE_CHECKING, Self
 
@@ -33,14 +33,14 @@ class RungDisplay(Display):
     """Scores at each rung, and Spearman's rank correlation from each rung to the next.
 
     The box has the median and the quartiles of all candidates of a rung, the dark dots are those
-    that the next rung has as well, and the star is the winner. A correlation near 1 says that the
-    cheap score ordered the survivors as the dear one did; it is of the survivors alone, and so a
-    lower bound of what it is among all.
+    that the next rung has as well, and the star is the winner. With a correlation near 1 the cheap
+    score ranks the survivors like the expensive one. It covers the survivors alone, so it is a
+    lower bound of the correlation among all.
 
     Parameters
     ----------
     rungs : dict of int to list of tuple (dict, float)
-        By resource the candidates and their scores, NaN where training failed.
+        Candidates and their scores by resource, NaN if training failed.
     unit : str, default="resource"
         Name of the units of resource.
     score_name : str, default="Score"
@@ -51,8 +51,8 @@ class RungDisplay(Display):
     Attributes
     ----------
     correlations_ : dict of tuple (int, int) to float
-        Rank correlation between each two neighbouring rungs, by their resources; NaN where fewer
-        than four candidates have both scores.
+        Rank correlation between each two neighbouring rungs, by their resources; NaN if fewer than
+        four candidates have both scores.
     ax_ : matplotlib Axes
         Axes of the scores.
     figure_ : matplotlib Figure
@@ -94,10 +94,10 @@ class RungDisplay(Display):
         Parameters
         ----------
         search : object
-            A fitted search with several resources, of this library or of scikit-learn, or what
-            else `sksearch.stats.importance` takes.
+            A fitted search with several resources, of this library or of scikit-learn, or any
+            other input that `sksearch.stats.importance` accepts.
         ax : matplotlib Axes or None, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on; None: a new figure.
 
         Returns
         -------
@@ -124,7 +124,7 @@ class RungDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on; None: a new figure.
 
         Returns
         -------
@@ -180,7 +180,7 @@ class RungDisplay(Display):
     def _draw_rung(
         self, x: int, scores: dict[str, float], after: dict[str, float], rng: np.random.Generator
     ) -> None:
-        """Draw the scores of one rung: grey those that were stopped, dark the others."""
+        """Draw the scores of one rung: grey those stopped, dark the others."""
         ax, size = self.ax_, 2 if len(scores) > MANY else 4
         stay = np.array([key in after for key in scores])
         values = np.array(list(scores.values()))
@@ -203,7 +203,7 @@ def _scores(rows: list) -> dict[str, float]:
 
 
 def _correlation(first: dict[str, float], second: dict[str, float]) -> float:
-    """Rank correlation over the candidates that both have, NaN if it says nothing."""
+    """Rank correlation over the shared candidates, NaN if undefined."""
     both = [key for key in first if key in second]
     pairs = np.array([(first[key], second[key]) for key in both]).reshape(-1, 2)
     if len(both) < MIN_PAIRS or (np.ptp(pairs, axis=0) == 0).any():

@@ -1,4 +1,4 @@
-"""The params of a training that change on its way."""
+"""Parameters that change during a fit."""
 
 import math
 from collections.abc import Sequence
@@ -18,31 +18,31 @@ if TYPE_CHECKING:
 LOG_FROM = 10  # ratio of the largest to the smallest value from which on an axis is logarithmic
 N_CHOICES = 8  # of which all are named on an axis
 
-Stretch = tuple[int, int, dict[str, Any]]  # first and last count of units, and params
+Stretch = tuple[int, int, dict[str, Any]]  # first and last number of units, and parameters
 
 
 class ScheduleDisplay(Display):
     """The schedule that population-based training has found, a picture for each param.
 
     The dark line is the schedule of the best model; each grey one is a member of the population,
-    from where it took its params to where it was replaced.
+    from the unit at which it took its parameters to the unit at which it was replaced.
 
     Parameters
     ----------
     schedule : list of dict
-        Each with ``n_resources``, the count of units from which on its ``params`` held, such as
+        Each with ``n_resources``, the number of units from which on its ``params`` held, such as
         the ``schedule_`` of `PBTSearchCV`.
     n_resources : int
-        Count of units at the end.
+        Number of units at the end.
     unit : str, default="resource"
         Name of the units.
     others : list of tuple (int, int, dict), default=()
-        First and last count of units, and the params between them, of other members.
+        First and last number of units, and the parameters between them, of other members.
 
     Attributes
     ----------
     names_ : list of str
-        Params that are drawn: those that change on the way, of a schedule with one entry all.
+        Parameters drawn: those that change on the way, of a schedule with one entry all.
     ax_ : matplotlib Axes
         The place of the pictures.
     figure_ : matplotlib Figure
@@ -88,7 +88,7 @@ class ScheduleDisplay(Display):
         search : object
             A fitted `PBTSearchCV`, or another search with its scheduler.
         ax : matplotlib Axes or None, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on; None: a new figure.
 
         Returns
         -------
@@ -123,7 +123,7 @@ class ScheduleDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on; None: a new figure.
 
         Returns
         -------
@@ -133,7 +133,7 @@ class ScheduleDisplay(Display):
         Raises
         ------
         ValueError
-            If there are no params.
+            If there are no parameters.
         """
         names = sorted({name for entry in self.schedule for name in entry["params"]})
         values = {name: [entry["params"].get(name) for entry in self.schedule] for name in names}

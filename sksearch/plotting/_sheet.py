@@ -1,4 +1,4 @@
-"""What matters about a search on one sheet."""
+"""Overview of a search on one sheet."""
 
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
@@ -25,15 +25,15 @@ N_SLICES = 6
 class SearchDisplay:
     """Four pictures of a search: scores, importance, slices, and rungs or two parameters.
 
-    The last one shows the rungs where candidates had several resources, else the two most
-    important parameters together. Where there are fewer than ten scores, or no parameter has two
-    values, the distribution of the scores stands for what cannot be told.
+    The last one shows the rungs if there are several resources, otherwise the two most important
+    parameters together. If there are fewer than ten scores, or no parameter has two values, the
+    distribution of the scores takes the place of the missing pictures.
 
     Parameters
     ----------
     search : object
-        A fitted search of this library or of scikit-learn, or what else
-        `sksearch.stats.importance` takes.
+        A fitted search of this library or of scikit-learn, or any other input that
+        `sksearch.stats.importance` accepts.
 
     Attributes
     ----------
@@ -74,8 +74,8 @@ class SearchDisplay:
         Parameters
         ----------
         search : object
-            A fitted search of this library or of scikit-learn, or what else
-            `sksearch.stats.importance` takes.
+            A fitted search of this library or of scikit-learn, or any other input that
+            `sksearch.stats.importance` accepts.
 
         Returns
         -------
@@ -100,7 +100,7 @@ class SearchDisplay:
         Returns
         -------
         display : SearchDisplay
-            The display itself. If no candidate has a score, its parts say so.
+            The display itself. Without any score, its parts show a message.
         """
         search = read(self.search)
         found: Any = ReportParts().make("Candidates", Candidates.of, search)
@@ -140,7 +140,7 @@ class SearchDisplay:
             self.displays_.append(drawn)
 
     def _draw_two(self, search: SearchTable, found: Candidates, names: list[str], ax: Any) -> None:
-        """Draw the most important parameter with the next one that is active with it."""
+        """Draw the most important parameter with the next one active at the same time."""
         first = [params for params in found.params if names[0] in params]
         # One that is always there shows more than one that a choice switches on.
         n_both = {name: sum(name in params for params in first) for name in names[1:]}

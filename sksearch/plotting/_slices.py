@@ -35,12 +35,12 @@ MIN_FOR_EFFECTS = 10  # candidates
 class SliceDisplay(Display):
     """Scores of all candidates over each parameter, with the mean that a model predicts.
 
-    A dot is a candidate, the star the winner, a tick at the foot one whose training failed. The
-    line is the partial dependence: the predicted score at this value, averaged over the others;
-    its band has the central 80 % of models of bootstrap samples.
+    A dot is a candidate, the star the winner, a tick at the bottom a failed fit. The line is the
+    partial dependence: the predicted score at this value, averaged over the others; its band has
+    the central 80 % of models of bootstrap samples.
 
-    All scores are of one resource. The winner is marked there, where it need not be the best; one
-    that has no score there has a hollow star, at the score that it won with.
+    All scores are of one resource. The winner is marked there, although it need not be the best;
+    without a score there its star is hollow, at the score that it won with.
 
     Parameters
     ----------
@@ -98,12 +98,12 @@ class SliceDisplay(Display):
         Parameters
         ----------
         search : object
-            A fitted search of this library or of scikit-learn, or what else
-            `sksearch.stats.importance` takes.
+            A fitted search of this library or of scikit-learn, or any other input that
+            `sksearch.stats.importance` accepts.
         params : sequence of str or None, default=None
             Names of parameters. None: the nine most important ones.
         ax : matplotlib Axes or None, default=None
-            A subplot whose place is divided; None: a new figure.
+            A subplot to divide; None: a new figure.
 
         Returns
         -------
@@ -127,7 +127,7 @@ class SliceDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            A subplot whose place is divided; None: a new figure.
+            A subplot to divide; None: a new figure.
 
         Returns
         -------
@@ -160,7 +160,7 @@ class SliceDisplay(Display):
         return self
 
     def _draw_candidates(self, ax: "Axes", axis: Axis) -> None:
-        """Draw a dot for each candidate; those of one choice beside each other."""
+        """Draw a dot for each candidate; those of one choice side by side."""
         found = self.candidates
         x = axis.encode(found.params)
         if axis.choices:
@@ -195,7 +195,7 @@ def _draw_effect(ax: "Axes", axis: Axis, effect: Effect) -> None:
 
 
 def most_important(search: SearchTable, candidates: Candidates) -> list[str]:
-    """Names of all parameters, the most important first; by name if it cannot be told."""
+    """Return the names of all parameters, the most important first; by name if unknown."""
     names = list(candidates.axes)
     if len(candidates.scores) < MIN_FOR_EFFECTS or len(names) < 2:
         return names
@@ -205,29 +205,28 @@ def most_important(search: SearchTable, candidates: Candidates) -> list[str]:
 def names_to_draw(
     search: SearchTable, candidates: Candidates, params: Sequence[str] | None, n: int
 ) -> list[str]:
-    """Names of the parameters that are drawn.
+    """Names of the parameters drawn.
 
     Parameters
     ----------
     search : SearchTable
-        The search that was read.
+        The search.
     candidates : Candidates
-        Of the search.
+        Candidates of the search.
     params : sequence of str or None
-        The params to draw; None: the n most important ones, the first ones by name if that
-        cannot be told.
+        The parameters to draw; None: the n most important ones, the first ones by name if unknown.
     n : int
         How many, if none are named.
 
     Returns
     -------
     names : list of str
-        All of them parameters with two values or more.
+        Names of parameters with two values or more.
 
     Raises
     ------
     ValueError
-        If there is nothing to draw, or a name is none of a parameter.
+        If there is nothing to draw, or a name is not a parameter.
     """
     known = list(candidates.axes)
     if not known:

@@ -51,14 +51,14 @@ def shade_of_blue(share: float) -> tuple[float, float, float]:
 
 
 def legend_beside(ax: "Axes", **options: Any) -> None:
-    """Draw the legend on the right of the axes, where it covers no data."""
+    """Draw the legend right of the axes, so that it covers no data."""
     ax.legend(
         loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0, frameon=False, **options
     )
 
 
 def is_geometric(grid: ArrayLike) -> bool:
-    """Tell whether points are more even on a logarithmic axis than on a linear one."""
+    """Return whether points are more even on a logarithmic axis than on a linear one."""
     grid = np.asarray(grid, dtype=float)
     if len(grid) < 3 or grid[0] <= 0:
         return False
@@ -95,13 +95,13 @@ def score_name(found: SearchTable, n_folds: int | None = None) -> str:
 
 
 def short(text: object, length: int) -> str:
-    """Return a text of at most `length` signs; of a longer one the end, which tells it apart."""
+    """Return a text of at most `length` characters; a longer one keeps its distinctive end."""
     text = str(text)
     return text if len(text) <= length else "…" + text[1 - length :]
 
 
 def star_style(is_hollow: bool = False) -> dict[str, Any]:
-    """Look of the winner's star: hollow where the winner has no score of its own."""
+    """Style of the winner's star: hollow if the winner has no score of its own."""
     style = {"ls": "", "marker": "*", "clip_on": False, "zorder": 5}
     if is_hollow:
         return style | {"mfc": "w", "mec": ACCENT, "mew": 1.5}
@@ -133,13 +133,13 @@ def place_ticks(axis: Any, values: Any, length: int = 14) -> None:
 
 
 def near_scores(scores: np.ndarray) -> np.ndarray:
-    """Return the scores that are not far below all others."""
+    """Return the scores without low outliers."""
     low, high = np.quantile(scores, [0.25, 0.75])
     return scores[scores >= low - FENCE * (high - low)]
 
 
 def axis_of_scores(ax: "Axes", scores: np.ndarray, star: float | None = None) -> None:
-    """End the axis of scores above those that are far below all others, but for the winner's."""
+    """Cut low outliers off the axis of scores, but never the winner."""
     near = near_scores(scores)
     near = near if star is None else np.append(near, star)
     span = (near.max() - near.min()) or max(abs(near.max()), 1) * 0.1

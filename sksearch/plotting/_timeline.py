@@ -1,4 +1,4 @@
-"""What each worker did, and when."""
+"""Timeline of the workers."""
 
 from typing import TYPE_CHECKING, Any, Self
 
@@ -28,10 +28,9 @@ N_IN_LEGEND = 5  # resources
 class TimelineDisplay(Display):
     """A row for each worker, and a bar for each fold of a candidate that it trained.
 
-    The darker the blue, the more of the resource the candidate was brought up to; orange bars are
-    of candidates that failed. White gaps are time in which a worker waited. A worker that takes
-    the place of one that has ended has its row. Pauses in which no worker worked, as between two
-    processes of one search, are cut out, at the dashed lines.
+    Darker blue means more resource; orange bars are failed candidates. White gaps are idle time of
+    a worker. A worker replacing one that has ended takes over its row. Pauses of all workers, as
+    between two processes of one search, are cut out at the dashed lines.
 
     Parameters
     ----------
@@ -43,11 +42,11 @@ class TimelineDisplay(Display):
     Attributes
     ----------
     n_workers_ : int
-        Count of rows.
+        Number of rows.
     busy_ : float
-        Share of the time of all workers that they worked.
+        Share of the workers' time spent working.
     seconds_ : float
-        From the first beginning to the last end, without the pauses.
+        Seconds from the first start to the last end, without the pauses.
     ax_ : matplotlib Axes
         Axes of the workers.
     figure_ : matplotlib Figure
@@ -59,8 +58,8 @@ class TimelineDisplay(Display):
 
     Notes
     -----
-    Folds whose worker did not return, as in a crash or after a time limit, are not drawn: nobody
-    knows when they began. Clocks of several machines are taken as they are.
+    Folds whose worker did not return, as in a crash or after a time limit, are not drawn, since
+    their start is unknown. Clocks of several machines are not synchronised.
 
     Examples
     --------
@@ -89,7 +88,7 @@ class TimelineDisplay(Display):
         search : object
             A fitted search of this library, or the result of `load_history`.
         ax : matplotlib Axes or None, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on; None: a new figure.
 
         Returns
         -------
@@ -110,7 +109,7 @@ class TimelineDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on; None: a new figure.
 
         Returns
         -------
@@ -148,7 +147,7 @@ class TimelineDisplay(Display):
         return self
 
     def _draw(self, bars: list[Bar], scale: float) -> None:
-        """Draw the bars of each resource, and say in a legend which these are."""
+        """Draw the bars of each resource, with a legend."""
         resources = sorted({bar.resource for bar in bars if not bar.failed})
         shades = np.linspace(0.35, 1.0, max(2, len(resources)))[-len(resources) :]
         groups: list[Any] = (
@@ -178,7 +177,7 @@ class TimelineDisplay(Display):
 
 
 def _time_scale(seconds: float) -> tuple[float, str]:
-    """Seconds of a unit in which a time is no large number, and its name."""
+    """Seconds of a unit in which a time is not a large number, and its name."""
     if seconds < 200:
         return 1.0, "seconds"
     return (60.0, "minutes") if seconds < 200 * 60 else (3600.0, "hours")

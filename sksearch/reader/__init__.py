@@ -1,1 +1,1 @@
-"""One reader of a finished search, whoever made it: for reports, pictures, statistics."""
+"""One reader for finished searches of any library: for reports, pictures, statistics."""

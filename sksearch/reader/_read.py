@@ -28,12 +28,12 @@ def read(source: FinishedSearch, name: str = "search") -> SearchTable:
     Parameters
     ----------
     source : object
-        A fitted search of this library, of scikit-learn or of any other with ``cv_results_``; what
-        `load_history` or `minimize` returned; a `History`; ``cv_results_`` as a dict or a
-        DataFrame, also one that was a file of text; a DataFrame with a column for each parameter
-        and one named "score"; a ``checkpoint_dir``; an Optuna study; or what was read already.
+        A fitted search of this library, of scikit-learn or of any other with ``cv_results_``; the
+        result of `load_history` or `minimize`; a `History`; ``cv_results_`` as a dict or a
+        DataFrame, even if read from a text file; a DataFrame with a column for each parameter and
+        one named "score"; a ``checkpoint_dir``; an Optuna study; or a `SearchTable`.
     name : str, default="search"
-        What the user calls it, for errors.
+        Name of the argument, for errors.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def read(source: FinishedSearch, name: str = "search") -> SearchTable:
     Raises
     ------
     TypeError
-        If it is none of these.
+        If it is not one of these.
     ValueError
         If it is not fitted, or has no scores.
     FileNotFoundError
@@ -70,7 +70,7 @@ def read(source: FinishedSearch, name: str = "search") -> SearchTable:
 
 
 def chosen_metric(source: object, results: Mapping[str, Any]) -> str | None:
-    """Name the metric that counts, as far as it was said: by the search, or being the only one."""
+    """Return the deciding metric: named by the search, or the only one."""
     named = [getattr(source, "metric_", None), getattr(source, "refit", None)]
     metrics = [name.removeprefix("mean_test_") for name in results if name[:10] == "mean_test_"]
     known = [
@@ -82,7 +82,7 @@ def chosen_metric(source: object, results: Mapping[str, Any]) -> str | None:
 
 
 def fold_scores(results: Mapping[str, Any], metric: str) -> np.ndarray:
-    """Return the columns ``split<k>_test_<metric>``, shape (n_rows, n_folds); NaN is no score."""
+    """Return the columns ``split<k>_test_<metric>``, shape (n_rows, n_folds); NaN: no score."""
     n = 0
     while f"split{n}_test_{metric}" in results:
         n += 1
@@ -96,9 +96,9 @@ def fold_scores(results: Mapping[str, Any], metric: str) -> np.ndarray:
 def _of_results(
     search: object, results: Mapping[str, Any], best: int | None = None
 ) -> SearchTable:
-    """Read ``cv_results_``; `search` is None where they are all that there is.
+    """Read ``cv_results_``; `search` is None if only they are given.
 
-    `best` is the row that won, where the search does not name it.
+    `best` is the winning row, if the search does not name it.
     """
     told = getattr(search, "history_", None)
     if not results["params"]:
@@ -145,7 +145,7 @@ def _scores(
         scores = np.where(np.isfinite(means), means, np.nan)[:, np.newaxis]
     scores[failed] = np.nan  # whatever error_score is
     n_folds = np.isfinite(scores).sum(axis=1)
-    # Of a part of the folds ``cv_results_`` has no mean.
+    # ``cv_results_`` has no mean over a part of the folds.
     partial = ~np.isfinite(means) & (n_folds > 0)
     means[partial] = np.nansum(scores[partial], axis=1) / n_folds[partial]
     means[failed] = np.nan
@@ -185,7 +185,7 @@ def _trial_ids(
 
 
 def _saved(path: str | os.PathLike, name: str) -> Any:
-    """What a ``checkpoint_dir`` holds."""
+    """Read a ``checkpoint_dir``."""
     if not os.path.isdir(path):
         exists = os.path.exists(path)
         raise (ValueError if exists else FileNotFoundError)(
@@ -193,7 +193,7 @@ def _saved(path: str | os.PathLike, name: str) -> Any:
             "path must be that of a checkpoint_dir: read a file yourself, such as by joblib.load "
             "or pandas.read_csv, and pass what is in it."
         )
-    package: Any = sys.modules[__name__.partition(".")[0]]  # it reads journals, on a higher floor
+    package: Any = sys.modules[__name__.partition(".")[0]]  # a higher layer, which reads journals
     try:
         return package.load_history(path)
     except ValueError as error:
@@ -201,7 +201,7 @@ def _saved(path: str | os.PathLike, name: str) -> Any:
 
 
 def _of_history(source: Any, history: History) -> SearchTable:
-    """Read a history, and what `minimize` returned, whose `x` has won."""
+    """Read a history, or the result of `minimize` with its winner `x`."""
     told = [(trial, r, result) for trial in history.trials for r, result in trial.results.items()]
     results = [result for *_, result in told]
     violations = [result.violation for result in results] if history.problem.bounds else None
@@ -219,7 +219,7 @@ def _of_history(source: Any, history: History) -> SearchTable:
 
 
 def _row_of(i: int, trial: Trial, resource: int, result: Result, place: int, n_folds: int) -> Row:
-    """What a result of a history is as a row."""
+    """A result of a history as a row."""
     scores = np.full(n_folds, np.nan)
     known = result.fold_scores or (result.score,)
     scores[: len(known)] = known
@@ -250,7 +250,7 @@ def _of_optuna(study: Any, name: str) -> SearchTable:
     params = [dict(trial.params) for trial in done]
     results = {"params": params, "mean_test_score": scores, "mean_fit_time": seconds}
     best = None
-    with suppress(ValueError):  # nobody has won
+    with suppress(ValueError):  # there is no winner
         best = [trial.number for trial in done].index(study.best_trial.number)
     return _of_results(study, results, best)
 
@@ -269,7 +269,7 @@ def _of_table(given: Mapping[str, Any], name: str) -> SearchTable:
             )
         columns["mean_test_score"] = columns.pop("score")
     if not all(isinstance(each, Mapping) for each in columns.get("params", [None])):
-        names = [key for key in columns if key.startswith(PREFIX)]  # a file of text has no dicts
+        names = [key for key in columns if key.startswith(PREFIX)]  # a text file has no dicts
         names = names or [key for key in columns if key not in ("mean_test_score", "params")]
         rows = zip(*(columns[key] for key in names), strict=True)
         keys = [key.removeprefix(PREFIX) for key in names]
@@ -278,7 +278,7 @@ def _of_table(given: Mapping[str, Any], name: str) -> SearchTable:
 
 
 def _without_gaps(names: Iterable[str], values: Iterable[Any]) -> Params:
-    """Params of a row; a parameter that was inactive has a gap there."""
+    """Parameters of a row; inactive ones are missing."""
     found = {}
     for name, value in zip(names, values, strict=True):
         is_gap = value is np.ma.masked or (isinstance(value, float) and math.isnan(value))

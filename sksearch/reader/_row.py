@@ -1,4 +1,4 @@
-"""A candidate at one resource, and a candidate with all that it has."""
+"""A candidate at one resource, and a candidate with all of its rows."""
 
 from dataclasses import dataclass
 
@@ -8,12 +8,12 @@ from sksearch.history import Params
 
 
 def amount(resource: int, unit: str) -> str:
-    """Say a count of units: "81 epochs"; "resource 81" where they have no name."""
+    """Return a number of units as text: "81 epochs"; "resource 81" without a name."""
     return f"resource {resource:,}" if unit == "resource" else f"{resource:,} {unit}"
 
 
 def folds_text(n: int, of: int) -> str:
-    """Say which folds a score is of: "mean of 5 folds", "mean of 2 of 3 folds"."""
+    """Describe the folds of a score: "mean of 5 folds", "mean of 2 of 3 folds"."""
     if n == of:
         return f"mean of {n} folds" if n > 1 else "one fold"
     return f"mean of {n} of {of} folds" if n > 1 else f"1 of {of} folds"
@@ -26,27 +26,28 @@ class Row:
     Parameters
     ----------
     index : int
-        Position among the rows, which is that in ``cv_results_`` where there is one.
+        Position among the rows, equal to the position in ``cv_results_`` if it exists.
     trial_id : int
         Position of the candidate in the history.
     params : dict
-        As the search drew them, without what the resource sets.
+        Parameters as drawn, without the resource's.
     shown : dict
-        As ``cv_results_`` shows them.
+        Parameters as in ``cv_results_``.
     resource : int
-        Count of units; 1 where there is one resource only.
+        Number of units; 1 if there is one resource only.
     scores : ndarray of shape (n_folds,)
-        NaN where a fold is missing, and everywhere if it failed, whatever ``error_score`` is.
+        Scores; NaN if a fold is missing, and NaN everywhere after a failure, whatever
+        ``error_score`` is.
     score : float
-        Mean over the folds that it has; NaN if it failed.
+        Mean over its folds; NaN if it failed.
     rank : int
-        Among all rows; 1 is the best.
+        Rank among all rows; 1 is the best.
     violation : float
-        By how much it breaks the bounds of ``constraints``; 0 where there are none.
+        Violation of the bounds of ``constraints``; 0 without bounds.
     status, error : str
-        "ok" or what went wrong, and the first line of the error.
+        "ok" or the kind of failure, and the first line of the error.
     fit_seconds, score_seconds : float
-        Of one fold.
+        Seconds of one fold.
     """
 
     index: int
@@ -65,17 +66,17 @@ class Row:
 
     @property
     def n_folds(self) -> int:
-        """Count of the folds that it has a score on."""
+        """Number of folds with a score."""
         return int(np.isfinite(self.scores).sum())
 
     @property
     def folds(self) -> str:
-        """Which folds its score is of, in words."""
+        """Description of the folds of its score."""
         return folds_text(self.n_folds, len(self.scores))
 
     @property
     def is_complete(self) -> bool:
-        """Whether it has a score on every fold."""
+        """True if it has a score on every fold."""
         return self.n_folds == len(self.scores)
 
 
@@ -86,11 +87,11 @@ class Candidate:
     Parameters
     ----------
     row : Row
-        The one that counts for it.
+        The row that represents the candidate.
     rows : tuple of Row
         All, lowest resource first.
     fit_seconds : float
-        For one fold, of all that was trained up to the row that counts.
+        Seconds per fold of all training up to the deciding row.
     """
 
     row: Row
@@ -99,12 +100,12 @@ class Candidate:
 
     @property
     def params(self) -> Params:
-        """Params without what the resource sets."""
+        """Parameters without the resource's."""
         return self.row.params
 
     @property
     def status(self) -> str:
-        """What became of its last row."""
+        """Status of its last row."""
         return self.rows[-1].status
 
     @property

@@ -1,4 +1,4 @@
-"""All that a finished search has found: rows, candidates, rungs, and the winner."""
+"""Results of a finished search: rows, candidates, rungs, and the winner."""
 
 import math
 import warnings
@@ -14,23 +14,23 @@ from sksearch.reader._row import Candidate, Row
 from sksearch.reader._values import key_of_params
 from sksearch.space import Space
 
-SPACES = ("param_distributions", "param_grid")  # what searches call their space
+SPACES = ("param_distributions", "param_grid")  # names of the space in searches
 
 
 @dataclass(frozen=True, eq=False)
 class RungTable:
-    """All candidates that have a row at one resource.
+    """All candidates with a row at one resource.
 
     Parameters
     ----------
     resource : int
-        Count of units.
+        Number of units.
     ids : ndarray of shape (n,)
         Indices of the candidates.
     rows : ndarray of shape (n,)
         Indices of their rows.
     scores : ndarray of shape (n, n_folds)
-        NaN where a fold is missing.
+        NaN if a fold is missing.
     """
 
     resource: int
@@ -41,21 +41,21 @@ class RungTable:
 
 @dataclass(frozen=True, eq=False)
 class SearchTable:
-    """What `read` returns: everything that a finished search has found.
+    """Result of `read`: everything that a finished search has found.
 
     Parameters
     ----------
     source : object
-        The search itself; None of a table.
+        The search itself; None for a table.
     rows : tuple of Row
-        In the order of ``cv_results_``; of a history in the order of the trials.
+        Rows in the order of ``cv_results_``, or of the trials of a history.
     winner : Row or None
-        The one that won, which is ``best_index_`` where there is one; None where nobody has a
-        score, or a function as ``refit`` chose a row without one.
+        The winner, at ``best_index_`` if available; None if no candidate has a score, or a
+        callable ``refit`` chose a row without one.
     metric : str
-        The name of the metric that counts, as in ``mean_test_<metric>``.
+        The name of the deciding metric, as in ``mean_test_<metric>``.
     results : mapping of str to array
-        ``cv_results_``, with whatever else was measured; empty where there are none.
+        ``cv_results_``, with all other measures; empty if missing.
     told : History or None
         The search's own history.
     """
@@ -71,12 +71,12 @@ class SearchTable:
 
     @property
     def estimator(self) -> Any:
-        """What was tuned; None where that is not known."""
+        """The tuned estimator; None if unknown."""
         return getattr(self.source, "estimator", None)
 
     @property
     def trained(self) -> Any:
-        """The winner as it was trained on all rows, or else what was tuned."""
+        """The winner refitted on all rows, otherwise the tuned estimator."""
         source: Any = self.source
         ensemble = getattr(source, "ensemble_", None)
         if ensemble is not None and len(ensemble) > 1:  # and the winner need not be in it
@@ -93,26 +93,26 @@ class SearchTable:
 
     @property
     def has_resources(self) -> bool:
-        """Whether candidates differ, or might have differed, in their resource."""
+        """True if candidates differ, or might have differed, in their resource."""
         if self.results:
             return "n_resources" in self.results
         return self.told is not None and self.told.problem.max_resources > 1
 
     @property
     def any_rung_wins(self) -> bool:
-        """Whether scores of different rungs are compared with each other."""
+        """True if scores of different rungs are compared with each other."""
         plan = getattr(self.source, "plan_", None)
         return bool(plan is not None and plan.any_rung_wins)
 
     @property
     def races(self) -> bool:
-        """Whether a unit is a fold, so that rungs differ in the count of folds alone."""
+        """True if a unit is a fold, so that rungs differ in the number of folds alone."""
         plan = getattr(self.source, "plan_", None)
         return bool(plan is not None and plan.by_folds)
 
     @property
     def n_folds(self) -> int:
-        """Count of folds."""
+        """Number of folds."""
         return max((len(row.scores) for row in self.rows), default=0)
 
     @property
@@ -124,7 +124,7 @@ class SearchTable:
 
     @cached_property
     def space(self) -> Space | None:
-        """Where candidates came from; None where it is not understood."""
+        """Space of the candidates; None if it is not understood."""
         if self.told is not None and type(self.told.problem.space) is Space:
             return self.told.problem.space
         given = next((getattr(self.source, n) for n in SPACES if hasattr(self.source, n)), None)
@@ -132,7 +132,7 @@ class SearchTable:
             return None
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # they were given when the search began
+                warnings.simplefilter("ignore")  # they were shown when the search began
                 return Space(given, accepts=lambda name, value: True)
         except (TypeError, ValueError):
             return None
@@ -141,7 +141,7 @@ class SearchTable:
 
     @cached_property
     def history(self) -> History:
-        """The search's own history, or one that is made of the rows."""
+        """The search's own history, or one made of the rows."""
         if self.told is not None:
             return self.told
         top = max((row.resource for row in self.rows), default=1)
@@ -156,7 +156,7 @@ class SearchTable:
 
     @cached_property
     def levels(self) -> dict[int, list[Trial]]:
-        """Trials that have a result, by resource."""
+        """Trials with a result, by resource."""
         levels: dict[int, list[Trial]] = {}
         for trial in self.history.trials:
             for resource in trial.results:
@@ -164,7 +164,7 @@ class SearchTable:
         return levels
 
     def level_with(self, n_scores: int) -> int:
-        """Return the largest resource with so many scores; where none has them, that with most."""
+        """Return the largest resource with that many scores; otherwise the one with most."""
         counts = {
             level: sum(math.isfinite(trial.results[level].score) for trial in trials)
             for level, trials in self.levels.items()
@@ -175,7 +175,7 @@ class SearchTable:
 
     @cached_property
     def candidates(self) -> list[Candidate]:
-        """All candidates that have a row, in the order of their first rows."""
+        """All candidates with a row, in the order of their first rows."""
         groups: dict[int, list[Row]] = {}
         for row in self.rows:
             groups.setdefault(row.trial_id, []).append(row)
@@ -198,7 +198,7 @@ class SearchTable:
 
     @cached_property
     def best(self) -> int | None:
-        """Index of the candidate that won; None where nobody did."""
+        """Index of the winning candidate, otherwise None."""
         rows = [candidate.row for candidate in self.candidates]
         return None if self.winner is None else rows.index(self.winner)
 
@@ -214,12 +214,12 @@ class SearchTable:
 
     @cached_property
     def means(self) -> np.ndarray:
-        """Mean score of each candidate, NaN where it has none."""
+        """Mean score of each candidate, NaN if it has none."""
         return np.array([candidate.row.score for candidate in self.candidates])
 
     @cached_property
     def violations(self) -> np.ndarray:
-        """By how much each candidate breaks bounds of ``constraints``; 0 where there are none."""
+        """Violation of the bounds of ``constraints`` by each candidate; 0 without bounds."""
         return np.array([candidate.row.violation for candidate in self.candidates])
 
     @cached_property
@@ -236,7 +236,7 @@ class SearchTable:
 
     @cached_property
     def rungs(self) -> list[RungTable]:
-        """Rows by resource; empty where there is only one."""
+        """Rows by resource; empty if there is only one."""
         of = {row.index: i for i, each in enumerate(self.candidates) for row in each.rows}
         levels: dict[int, list[Row]] = {}
         for row in self.rows:
@@ -255,7 +255,7 @@ class SearchTable:
 
 
 class _AnySpace(Space):
-    """Stands in for the space of a search that has no history: tells candidates apart, no more."""
+    """Stand-in for the space of a search without history: only distinguishes candidates."""
 
     def __init__(self):
         pass
@@ -265,7 +265,7 @@ class _AnySpace(Space):
 
 
 def _result(row: Row) -> Result:
-    """What a history has of a row."""
+    """A row as an entry of a history."""
     cost = len(row.scores) * (row.fit_seconds + row.score_seconds)
     cost = cost if 0 <= cost < math.inf else 0.0
     if not math.isfinite(row.score):

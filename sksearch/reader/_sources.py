@@ -1,4 +1,4 @@
-"""What a finished search is read from, as types: the attributes that tell each kind."""
+"""Types of sources of a finished search, by their attributes."""
 
 import os
 from collections.abc import Mapping
@@ -17,23 +17,23 @@ class FittedSearch(Protocol):
 
 
 class HasHistory(Protocol):
-    """What `load_history` returned."""
+    """Result of `load_history`."""
 
     @property
     def history_(self) -> History:
-        """Everything that the search was told."""
+        """History of the search."""
 
 
 class Minimum(Protocol):
-    """What `minimize` returned."""
+    """Result of `minimize`."""
 
     @property
     def history(self) -> History:
-        """Everything that the search was told."""
+        """History of the search."""
 
 
 class Frame(Protocol):
-    """A table of pandas."""
+    """A pandas DataFrame."""
 
     @property
     def columns(self) -> Any:
@@ -44,15 +44,15 @@ class Frame(Protocol):
 
 
 class OptunaStudy(Protocol):
-    """A study of Optuna."""
+    """An Optuna study."""
 
     @property
     def trials(self) -> Any:
-        """What was tried."""
+        """Trials of the study."""
 
     @property
     def directions(self) -> Any:
-        """Whether each objective is minimised or maximised."""
+        """True if each objective is minimised or maximised."""
 
 
 FinishedSearch: TypeAlias = (

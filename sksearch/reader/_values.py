@@ -1,4 +1,4 @@
-"""Which values and candidates are equal, and which are numbers."""
+"""Equality of values and candidates, and checks for numbers."""
 
 import math
 import numbers
@@ -13,17 +13,17 @@ from sksearch.history import Params
 
 
 def is_number(value: Any) -> bool:
-    """Tell whether a value is a number, and not True or False."""
+    """Return whether a value is a number, and not True or False."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
 
 
 def is_finite(value: Any) -> bool:
-    """Tell whether a value is a finite number, and not True or False."""
+    """Return whether a value is a finite number, and not True or False."""
     return is_number(value) and math.isfinite(value)
 
 
 def key_of(value: Any) -> Hashable:
-    """What is equal for equal values: types and texts, numbers by their values."""
+    """Key, equal for equal values: types and texts, numbers by their values."""
     if isinstance(value, bool | np.bool_):
         return bool(value), "bool"
     if isinstance(value, int | float | np.integer | np.floating):
@@ -32,12 +32,12 @@ def key_of(value: Any) -> Hashable:
 
 
 def key_of_params(params: Params) -> Hashable:
-    """What is equal for equal candidates."""
+    """Key, equal for equal candidates."""
     return tuple((name, key_of(params[name])) for name in sorted(params))
 
 
 def metric_that_counts(results: Mapping[str, Any], wanted: object = None) -> str:
-    """Name the metric that decides: `wanted` if it is one, else "score", else the first."""
+    """Name the deciding metric: `wanted` if it is one, then "score", then the first."""
     names = [name.removeprefix("mean_test_") for name in results if name[:10] == "mean_test_"]
     if isinstance(wanted, str) and wanted in names:
         return wanted

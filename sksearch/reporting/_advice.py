@@ -1,4 +1,4 @@
-"""What to do next: a rule for each fault of a search, with the line of code that mends it."""
+"""Advice: a rule for each fault of a search, with the line of code that fixes it."""
 
 import math
 from collections.abc import Callable
@@ -37,7 +37,7 @@ MINOR = 0.05  # share of a parameter whose range need not be widened
 LEVEL = 0.05  # of tests
 MANY, NEARLY_ALL = 10, 0.8  # candidates, and the share of them beyond which an edge means nothing
 DECADES = 100  # largest over smallest number from which on a linear range is a fault
-#: What makes folds by chance, each row in the test fold once, or some of them.
+#: Splitters of random folds that test each row once, or some of the rows.
 FOLDS = (KFold, StratifiedKFold, RepeatedKFold, RepeatedStratifiedKFold)
 SHUFFLES = (ShuffleSplit, StratifiedShuffleSplit)
 SCALES = frozenset(
@@ -70,9 +70,9 @@ class Advice:
     rule : str
         Name of the rule, such as "edge".
     text : str
-        The problem, and what to do.
+        The problem and its remedy.
     code : str
-        The line that does it, "" if there is none.
+        The line of code to change, otherwise "".
 
     Examples
     --------
@@ -94,7 +94,7 @@ class Advice:
 
 @dataclass(frozen=True)
 class Facts:
-    """What the rules look at.
+    """Input of the rules.
 
     Parameters
     ----------
@@ -103,19 +103,19 @@ class Facts:
     selected : SelectedScore or None
         The winner's score, corrected; None without a winner.
     tied : ndarray of bool of shape (n_candidates,)
-        True for candidates that cannot be told from the winner.
+        True for candidates statistically tied with the winner.
     importance : Importance or None
-        Which parameters matter; None where that cannot be told.
+        Which parameters matter; None if unknown.
     failures : list of Failures
-        By cause.
+        Failures by cause.
     useless : list of str
         Parameters without effect.
     untuned : Untuned or None, default=None
         The untuned estimator; None without a score of it.
     by_luck : bool, default=False
-        Whether the winner cannot be told from the untuned estimator.
+        True if the winner is statistically tied with the untuned estimator.
     ties : Ties or None, default=None
-        How sharply candidates were compared with the winner.
+        Precision of the comparison with the winner.
     parts : ReportParts
         Parts of the report that could not be made.
     """
@@ -133,25 +133,25 @@ class Facts:
 
     @property
     def n_scored(self) -> int:
-        """Count of candidates with a score."""
+        """Number of candidates with a score."""
         return int(np.isfinite(self.table.means).sum())
 
     @property
     def is_noise(self) -> bool:
-        """Whether the candidates differ no more than noise lets them, and none is told apart."""
+        """True if the candidates differ no more than by noise, and all are tied."""
         if self.selected is None or self.n_scored < 2 or not self.selected.p_value > LEVEL:
             return False
         return self.ties is None or not (finalists(self.table) & ~self.tied).any()
 
     @property
     def nearly_all_tied(self) -> bool:
-        """Whether of many candidates few are worse than the winner."""
+        """True if few of many candidates are worse than the winner."""
         n = int(finalists(self.table).sum())
         return n >= MANY and self.tied.sum() > NEARLY_ALL * n
 
     @property
     def all_equal(self) -> bool:
-        """Whether all candidates have the same score on every fold."""
+        """True if all candidates have the same score on every fold."""
         scores = self.table.scores[finalists(self.table)]
         return len(scores) > 1 and bool((np.ptp(scores, axis=0) == 0).all())
 
@@ -174,14 +174,14 @@ def no_winner(facts: Facts) -> list[Advice]:
 
 
 def failures(facts: Facts) -> list[Advice]:
-    """Candidates fail for a cause that a line of code removes."""
+    """Candidates fail for a cause that one line of code removes."""
     if facts.table.best is None:
         return []
     return [Advice("failures", *_cure(facts.table, group)) for group in facts.failures[:3]]
 
 
 def _cure(table: SearchTable, group: Failures) -> tuple[str, str]:
-    """Text and code for candidates that failed for one cause."""
+    """Text and code for candidates with the same cause of failure."""
     many, search = counted(len(group.ids), "candidate"), table.source
     if group.status == "timeout":
         limits = {name: getattr(search, name, None) for name in ("candidate_timeout", "timeout")}
@@ -264,7 +264,7 @@ def noise_only(facts: Facts) -> list[Advice]:
 
 
 def _finer_metric(table: SearchTable) -> str:
-    """Code for a metric that sees more than the present one, "" where none is known."""
+    """Code for a more sensitive metric, "" if unknown."""
     best, own = table.trained, getattr(table.source, "scoring", None)
     if is_regressor(best):
         return "" if own in (None, "r2") else 'scoring="r2"'
@@ -275,7 +275,7 @@ def _finer_metric(table: SearchTable) -> str:
 
 
 def _more_folds(table: SearchTable) -> str:
-    """Code for more folds of the same kind, "" where they are not drawn by chance."""
+    """Code for more folds of the same kind, "" if they are not random."""
     cv = getattr(table.source, "cv", None)
     plain = cv is None or isinstance(cv, Integral)
     if not _folds_by_chance(table) or isinstance(cv, SHUFFLES):
@@ -291,7 +291,7 @@ def _more_folds(table: SearchTable) -> str:
 
 
 def few_folds(facts: Facts) -> list[Advice]:
-    """One fold says nothing about noise."""
+    """A single fold gives no estimate of the noise."""
     if facts.table.n_folds > 1:
         return []
     code = "cv=5" if _folds_by_chance(facts.table) else ""
@@ -299,7 +299,7 @@ def few_folds(facts: Facts) -> list[Advice]:
 
 
 def edges(facts: Facts) -> list[Advice]:
-    """The best value is at the end of its range, and so are those of the others at the top."""
+    """The best value, and the values of the other top candidates, are at the end of the range."""
     table = facts.table
     if table.best is None or not facts.tied.any() or len(table.candidates) == 1:
         return []
@@ -333,7 +333,7 @@ def edges(facts: Facts) -> list[Advice]:
 
 
 def without_effect(facts: Facts) -> list[Advice]:
-    """A parameter that was varied does not change the score."""
+    """A searched parameter does not change the score."""
     names = [name for name in facts.useless if not is_condition(facts.table, name)]
     if not names or facts.is_noise or facts.all_equal:
         return []
@@ -368,7 +368,7 @@ def linear_scales(facts: Facts) -> list[Advice]:
 
 
 def misleading_rungs(facts: Facts) -> list[Advice]:
-    """A lower rung orders candidates otherwise than the next one."""
+    """A lower rung ranks candidates differently from the next one."""
     for low, high, rho, n, is_real in rung_correlations(facts.table):
         if is_real and rho < MISLEADING:
             unit = facts.table.unit
@@ -382,7 +382,7 @@ def misleading_rungs(facts: Facts) -> list[Advice]:
 
 
 def found_late(facts: Facts) -> list[Advice]:
-    """The best candidate came at the end, and nobody before was as good."""
+    """The best candidate came at the end, and no earlier one was as good."""
     table = facts.table
     n = len(table.candidates)
     if table.best is None or n < 20 or space_name(table) == "param_grid" or facts.is_noise:
@@ -414,7 +414,7 @@ RULES: tuple[Callable[[Facts], list[Advice]], ...] = (
 
 
 def rung_correlations(table: SearchTable) -> list[tuple[int, int, float, int, bool]]:
-    """Compare each rung with the next one that has enough candidates in common.
+    """Compare each rung with the next one sharing enough candidates.
 
     Parameters
     ----------
@@ -424,7 +424,7 @@ def rung_correlations(table: SearchTable) -> list[tuple[int, int, float, int, bo
     Returns
     -------
     correlations : list of tuple
-        Resources of both rungs, Spearman's rank correlation of their scores, count of candidates,
+        Resources of both rungs, Spearman's rank correlation of their scores, number of candidates,
         and whether these differ at the upper rung by more than noise.
     """
     if table.races:
@@ -444,7 +444,7 @@ def rung_correlations(table: SearchTable) -> list[tuple[int, int, float, int, bo
 
 
 def _matters(facts: Facts, name: str) -> bool:
-    """Whether a parameter is known to matter, or nothing is known about it."""
+    """True if a parameter is known to matter, or nothing is known about it."""
     given = facts.importance
     if name in facts.useless:
         return False
@@ -454,7 +454,7 @@ def _matters(facts: Facts, name: str) -> bool:
 
 
 def _improves(table: SearchTable, each: Range, upper: bool) -> bool:
-    """Whether candidates near this end are better than those in the middle."""
+    """True if candidates near this end are better than those in the middle."""
     places = np.array(
         [each.place(candidate.params.get(each.name)) for candidate in table.candidates]
     )
@@ -467,7 +467,7 @@ def _improves(table: SearchTable, each: Range, upper: bool) -> bool:
 
 
 def _folds_by_chance(table: SearchTable) -> bool:
-    """Whether folds by chance may replace those of a search, which tear no group and no order."""
+    """True if random folds may replace the splitter's: it respects no groups and no order."""
     cv = getattr(table.source, "cv", None)
     is_by_chance = cv is None or isinstance(cv, (Integral, *FOLDS, *SHUFFLES))
     return is_by_chance and not getattr(table.source, "_notes_on_folds", ())
@@ -478,7 +478,7 @@ def _count(table: SearchTable) -> Any:
 
 
 def stopped_early(table: SearchTable) -> tuple[int, float] | None:
-    """Count of candidates that were stopped below the top, and the share of units this saved.
+    """Number of candidates stopped below the top, and the share of units this saved.
 
     Parameters
     ----------
@@ -488,7 +488,7 @@ def stopped_early(table: SearchTable) -> tuple[int, float] | None:
     Returns
     -------
     stopped : tuple of (int, float), or None
-        None where there is one resource only, and where others went on from their models.
+        None if there is a single resource, or if others continued from their models.
     """
     if not table.rungs or any(trial.parent is not None for trial in table.history.trials):
         return None

@@ -1,4 +1,4 @@
-"""What a fitted search is asked afterwards."""
+"""Methods of fitted searches."""
 
 import os
 import sys
@@ -39,7 +39,7 @@ class AfterSearch:
 
     See Also
     --------
-    sksearch.report : The same for searches of scikit-learn.
+    sksearch.report : The same for scikit-learn searches.
 
     Examples
     --------
@@ -61,19 +61,19 @@ class AfterSearch:
 
     @own_numerics()
     def report(self, path: str | os.PathLike | None = None, *, full: bool = False) -> "Report":
-        """Tell what the search has found, and what to do next.
+        """Summarise the results of the search, and advise on the next step.
 
         Parameters
         ----------
         path : str, path-like or None, default=None
-            Where to write a page of HTML with pictures. None: nowhere.
+            HTML file to write, with pictures. None: no file.
         full : bool, default=False
-            Whether all tied candidates, params, rungs and failures are listed.
+            If True, list all tied candidates, parameters, rungs and failures.
 
         Returns
         -------
         report : Report
-            Printed it is text, in a notebook HTML; see `sksearch.report`.
+            Text if printed, HTML in a notebook; see `sksearch.report`.
         """
         from sksearch.reporting._report import report_of
 
@@ -81,12 +81,12 @@ class AfterSearch:
 
     @own_numerics()
     def show(self) -> Any:
-        """Draw what matters on one sheet: curves, importance, slices, and rungs or two parameters.
+        """Draw an overview sheet: curves, importance, slices, and rungs or two parameters.
 
         Returns
         -------
         display : sksearch.plotting.SearchDisplay
-            The display, whose ``figure_`` is a figure of matplotlib.
+            The display, with a matplotlib ``figure_``.
 
         Raises
         ------
@@ -119,19 +119,19 @@ class AfterSearch:
         return best(self, n)
 
     def to_frame(self) -> "DataFrame":
-        """Return the candidates as a table of pandas, see `sksearch.reporting.to_frame`."""
+        """Return the candidates as a pandas DataFrame, see `sksearch.reporting.to_frame`."""
         return to_frame(self)
 
     def leaderboard(self) -> "DataFrame":
-        """Return a row for each model of a list, the best first, as a table of pandas.
+        """Return a row for each model of a list, the best first, as a pandas DataFrame.
 
         Returns
         -------
         frame : pandas.DataFrame
             The index is the rank. ``model``; ``score`` of its best candidate, with ``low`` and
             ``high``, an interval of 95 % for new data; ``n_candidates``, its candidates;
-            ``seconds``, those of training and scoring them; ``in_average``, whether one of them
-            is in the average of ``ensemble=True``.
+            ``seconds`` of training and scoring; ``in_average``, True if one of them is in the
+            average of ``ensemble=True``.
 
         Raises
         ------
@@ -153,36 +153,36 @@ class AfterSearch:
         method: str = "auto",
         **params: Any,
     ) -> np.ndarray:
-        """Predict each row by a model that was trained without it.
+        """Predict each row by a model trained without it.
 
-        The candidates are trained on the folds of the search once more, with the same seeds and
-        by the same path, so that their scores would be those of the search.
+        The candidates are trained on the folds of the search once more, with the same seeds and by
+        the same path, so that the scores would be identical.
 
         Parameters
         ----------
         X, y : array-like
             The data that the search was fitted on.
         n : int or None, default=None
-            None: the winner alone. A count: that many of the best candidates, side by side, as
-            the features of a model that stacks them.
+            Number of best candidates, with their predictions side by side, as features for
+            stacking. None: the winner alone.
         method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
             Method of the models. "auto" is the first of these that a classifier has, and
             "predict" of others.
         **params : dict of str to object
-            As they were passed to ``fit``.
+            The parameters passed to ``fit``.
 
         Returns
         -------
         predictions : ndarray of shape (n_samples,) or (n_samples, n_columns)
-            Of classifiers a column for each class, in the order of ``classes_``; of several
-            candidates the columns of the best one come first. A row that several folds test has
-            their mean.
+            A column for each class if the models are classifiers, in the order of ``classes_``;
+            with several candidates the columns of the best one come first. Rows tested by several
+            folds have the mean.
 
         Raises
         ------
         ValueError
-            If the search is not fitted, if the folds are not those of the search, if there are
-            rows that no fold tests, or if a candidate has no such method.
+            If the search is not fitted, if the folds differ from the search's, if there are rows
+            that no fold tests, or if a candidate has no such method.
         RuntimeError
             If a worker process dies.
         """
@@ -212,7 +212,7 @@ class AfterSearch:
 
 
 def about_fit(X: Any, y: Any, cv: Any, estimator: Any, seconds: float | None) -> dict[str, Any]:
-    """Note what a report says of the data and the surroundings of a fit.
+    """Record the facts about data and environment for a report.
 
     Parameters
     ----------
@@ -280,8 +280,8 @@ def best(search: FinishedSearch, n: int = 10) -> list[Params]:
     Parameters
     ----------
     search : object
-        A fitted search of this library or of scikit-learn, or what else
-        `sksearch.stats.importance` takes.
+        A fitted search of this library or of scikit-learn, or any other input that
+        `sksearch.stats.importance` accepts.
     n : int, default=10
         How many; fewer if fewer have a score.
 
@@ -295,7 +295,7 @@ def best(search: FinishedSearch, n: int = 10) -> list[Params]:
     Raises
     ------
     TypeError
-        If `search` is no search.
+        If `search` is not a search.
     ValueError
         If it is not fitted, or `n` is not an integer of at least 1.
 
@@ -316,7 +316,7 @@ def best(search: FinishedSearch, n: int = 10) -> list[Params]:
 
 
 def _best_ids(table, n):
-    """Indices of the n best candidates that have a score; of repeated draws the first."""
+    """Indices of the n best candidates with a score; of repeated draws the first."""
     distinct: dict[Hashable, int] = {}
     for i in table.order:
         if np.isfinite(table.means[i]):
@@ -326,19 +326,19 @@ def _best_ids(table, n):
 
 @own_numerics()
 def to_frame(search: FinishedSearch) -> "DataFrame":
-    """Return the candidates of a fitted search as a table of pandas: the winner, then best first.
+    """Return the candidates of a fitted search as a pandas DataFrame: the winner, then best first.
 
     Parameters
     ----------
     search : object
-        A fitted search of this library or of scikit-learn, or what else
-        `sksearch.stats.importance` takes.
+        A fitted search of this library or of scikit-learn, or any other input that
+        `sksearch.stats.importance` accepts.
 
     Returns
     -------
     frame : pandas.DataFrame of shape (n_candidates, n_params + 7)
-        A row for each candidate, at the largest resource that it got, or at its best rung where
-        any rung may win: a column for each parameter; ``score`` and ``std``, mean and standard
+        A row for each candidate, at the largest resource that it got, or at its best rung if any
+        rung may win: a column for each parameter; ``score`` and ``std``, mean and standard
         deviation over ``n_folds`` folds, which may be a part of them; ``n_resources``;
         ``fit_seconds``, of one fold; ``status`` and ``error``. The index is the order of starting.
 
@@ -347,7 +347,7 @@ def to_frame(search: FinishedSearch) -> "DataFrame":
     ImportError
         If pandas is not installed.
     TypeError
-        If `search` is no search.
+        If `search` is not a search.
     ValueError
         If it is not fitted.
 
@@ -389,6 +389,6 @@ def to_frame(search: FinishedSearch) -> "DataFrame":
 
 
 def check_count(n: Any) -> None:
-    """Raise ValueError unless n is a count of candidates."""
+    """Raise ValueError unless n is a valid number of candidates."""
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
         raise ValueError(f"n={n!r} must be an integer of at least 1.")

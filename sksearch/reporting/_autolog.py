@@ -1,4 +1,4 @@
-"""What ``mlflow.sklearn.autolog()`` logs of scikit-learn's searches, of the searches here."""
+"""Support for ``mlflow.sklearn.autolog()``: logs the same as for scikit-learn's searches."""
 
 import copy
 import functools
@@ -30,8 +30,8 @@ LOGGER = logging.getLogger("mlflow.sklearn")  # the user's ``silent=True`` silen
 def autologged(fit: Fit) -> Fit:
     """Let MLflow log what this ``fit`` finds, if the user has called ``mlflow.sklearn.autolog()``.
 
-    MLflow wraps the classes of scikit-learn itself, so of a search it would see each training on
-    a fold, as a run of its own, and not the search. Here it is given the search's ``fit`` to wrap,
+    MLflow wraps the scikit-learn classes itself, so of a search it would see each training on a
+    fold, as a run of its own, and not the search. Here it is given the search's ``fit`` to wrap,
     by the function that wraps those classes: this one keeps all of autolog's switches, begins and
     ends the run, and never lets an error of logging end a fit. MLflow is not imported for this.
     """
@@ -54,7 +54,7 @@ def autologged(fit: Fit) -> Fit:
 
 
 def _log(original: Callable, search: BaseSearchCV, /, X: Any, y: Any = None, **params: Any) -> Any:
-    """Fit, and log it to the active run; inside of a fit that is logged already, only fit."""
+    """Fit, and log to the active run; inside of a fit already logged, only fit."""
     import mlflow
     from mlflow.sklearn import _SklearnTrainingSession as Session
     from mlflow.utils.autologging_utils import disable_autologging
@@ -73,7 +73,7 @@ def _log(original: Callable, search: BaseSearchCV, /, X: Any, y: Any = None, **p
 
 
 class _Log:
-    """Writes a search to a run, in the words of MLflow for ``RandomizedSearchCV``."""
+    """Writes a search to a run, with MLflow's names for ``RandomizedSearchCV``."""
 
     def __init__(self, search: BaseSearchCV, run: Any):
         from mlflow.utils.autologging_utils import (
@@ -86,7 +86,7 @@ class _Log:
         self.client = MlflowAutologgingQueueingClient()
 
     def given(self, X: Any, y: Any) -> None:
-        """Log what is known before the search: params, class, data."""
+        """Log the facts known before the search: parameters, class, data."""
         self.client.log_params(self.run_id, self.search.get_params(deep=False))
         self.client.set_tags(self.run_id, _tags_of(self.search))
         if self.option("log_datasets", True):
@@ -95,7 +95,7 @@ class _Log:
         self.client.flush(synchronous=True)
 
     def found(self, X: Any, y: Any, weights: Any) -> None:
-        """Log what the search has found; what cannot be logged leaves a warning."""
+        """Log the results; warn if one cannot be logged."""
         import mlflow
         import pandas as pd  # as MLflow does, wherever it logs scikit-learn
 
@@ -119,7 +119,7 @@ class _Log:
             self.client.flush(synchronous=True)
 
     def models(self, X: Any, best: Params) -> dict[str, Any]:
-        """Log the search and its best estimator; return what tells MLflow 3 whose a metric is."""
+        """Log the search and its best estimator; return the model id that MLflow 3 needs."""
         from mlflow.models import infer_signature
         from mlflow.utils.autologging_utils import resolve_input_example_and_signature as resolve
 
@@ -207,7 +207,7 @@ def _tags_of(estimator: Any) -> dict[str, str]:
 
 
 def _log_data(X: Any, y: Any) -> None:
-    """Log which data were trained on, where MLflow knows their kind."""
+    """Log the training data, if MLflow supports their type."""
     import mlflow
     from mlflow.data.numpy_dataset import from_numpy
     from mlflow.data.pandas_dataset import from_pandas

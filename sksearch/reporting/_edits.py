@@ -1,4 +1,4 @@
-"""Lines of code that change a space where its user has written it."""
+"""Lines of code that edit the space in the user's code."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from sksearch.space._values import native
 
 
 def set_values(table: SearchTable, name: str, code: str) -> str:
-    """Return the line that gives a parameter other values, "" where there is none.
+    """Return the line that gives a parameter other values, otherwise "".
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def set_values(table: SearchTable, name: str, code: str) -> str:
 
 
 def remove_choice(table: SearchTable, name: str, value: Any) -> str:
-    """Return the line that takes one choice of a parameter out, "" where there is none."""
+    """Return the line that removes one choice of a parameter, otherwise ""."""
     if not is_literal(value):
         return ""
     text = repr(native(value))
@@ -68,7 +68,7 @@ def remove_choice(table: SearchTable, name: str, value: Any) -> str:
 
 
 def remove_params(table: SearchTable, names: Sequence[str]) -> str:
-    """Return the line that takes parameters out of the space, "" where there is none."""
+    """Return the line that removes parameters from the space, otherwise ""."""
     if _is_default(table):
         return (
             f"{space_name(table)}={{name: values for name, values in "
@@ -78,7 +78,7 @@ def remove_params(table: SearchTable, names: Sequence[str]) -> str:
 
 
 def is_condition(table: SearchTable, name: str) -> bool:
-    """Whether it depends on a parameter if another one is active."""
+    """True if another parameter is only active for some values of this one."""
     grids = _grids(table)
     whens = (when for _, grid in grids for values in grid.values() for when in unwrap(values)[1])
     return any(when.parent == name for when in whens)
@@ -90,7 +90,7 @@ def space_name(table: SearchTable) -> str:
 
 
 def _is_default(table: SearchTable) -> bool:
-    """Whether the space is that of `default_space`."""
+    """True if the space comes from `default_space`."""
     search = table.source
     own = getattr(search, "_own_space", None)
     return own is None and getattr(search, space_name(table), "absent") is None
@@ -105,5 +105,5 @@ def _grids(table: SearchTable) -> list[tuple[str, Any]]:
 
 
 def _places(table: SearchTable, name: str) -> list[tuple[str, Any]]:
-    """The values of a parameter in each dict that has it, with the code that names them."""
+    """Values of a parameter in each dict that has it, with the code that accesses them."""
     return [(f"{at}[{name!r}]", grid[name]) for at, grid in _grids(table) if name in grid]

@@ -1,4 +1,4 @@
-"""Failures of a search, grouped by cause, and the values that all of a group have."""
+"""Failures of a search, grouped by cause, and the values shared by a group."""
 
 import math
 import numbers
@@ -28,13 +28,13 @@ class Failures:
     status : str
         "error", "memory", "nan", "crash" or "timeout".
     cause : str
-        The first line of the error; "" where it is not known.
+        The first line of the error; "" if unknown.
     ids : list of int
         Indices of the candidates.
     where : str
-        The value that all of them have, as "kernel='poly'" or "C >= 10"; "" if there is none.
+        The value shared by all of them, as "kernel='poly'" or "C >= 10"; otherwise "".
     remedy : str
-        Code that mends the space, "" if there is none.
+        Code that fixes the space, otherwise "".
     cure : str
         Effect of the code, in words.
     """
@@ -64,7 +64,7 @@ def group_failures(table: SearchTable) -> list[Failures]:
 
 
 def _blame(table: SearchTable, ids: list[int]) -> tuple[str, ...]:
-    """The value that all of these have and few others, and the code that takes it out."""
+    """The value shared by these and few others, and the code that removes it."""
     if len(ids) < MIN_FAILED:
         return ()
     failed = np.zeros(len(table.candidates), dtype=bool)
@@ -98,13 +98,13 @@ def _blame(table: SearchTable, ids: list[int]) -> tuple[str, ...]:
 
 
 def _shared(table, ids):
-    """Names of the parameters that all of these candidates have."""
+    """Names of the parameters shared by these candidates."""
     given = [table.candidates[i].params for i in ids]
     return [name for name in given[0] if all(name in params for params in given)]
 
 
 def _whole_numbers(table, each, ids):
-    """Smallest and largest of a range of floats that should be whole numbers, else None."""
+    """Smallest and largest of a range of floats that should be whole numbers, otherwise None."""
     estimator = table.estimator
     failed = [table.candidates[i].params[each.name] for i in ids]
     is_float = [isinstance(x, float) and not x.is_integer() for x in failed]
@@ -124,7 +124,7 @@ def _whole_numbers(table, each, ids):
 
 
 def _narrowed(each, inside, upper):
-    """Code for a range that ends inside of what failed, None where nothing is left."""
+    """Code for a range without the failed values, None if nothing is left."""
     if each.choices:
         kept = [x for x in each.choices if (x <= inside if upper else x >= inside)]
         return words.code_of(kept) if kept else None

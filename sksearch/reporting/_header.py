@@ -1,4 +1,4 @@
-"""What a report begins with, for whoever has to check a search: data, metric, folds, versions."""
+"""Head of a report, for auditors: data, metric, folds, versions."""
 
 import math
 from typing import Any

@@ -52,7 +52,7 @@ def fragment(
     sections : sequence of Section
         Sections of the report.
     advice : sequence of Advice
-        Advice on what to do next.
+        Advice on the next step.
     figures : sequence of Markup, default=()
         Pictures, which stand below.
 
@@ -84,7 +84,7 @@ def page(facts: Facts, title: str, sections: Sequence[Section], advice: Sequence
 
 
 def _body(section):
-    """The lines of a section, or its bars, and what stands below."""
+    """The lines of a section, or its bars, and its notes."""
     bars = [
         element(
             "div",
@@ -100,7 +100,7 @@ def _body(section):
 
 
 def _advice(advice):
-    """What to do next, numbered."""
+    """Advice, numbered."""
     if not advice:
         return element("p", "Nothing looks wrong.")
     items = [

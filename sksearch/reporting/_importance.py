@@ -1,4 +1,4 @@
-"""Which parameters mattered, and which did not, as far as that can be told."""
+"""Parameters that mattered, and parameters that did not."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ SMALL = 0.1  # share of a parameter from which on it is not suspected at all
 
 
 def importance_of(table: SearchTable) -> Any:
-    """Return `sksearch.stats.importance` of a search; None where that cannot be told."""
+    """Return `sksearch.stats.importance` of a search; None if unknown."""
     try:
         return importance(table)
     except (TypeError, ValueError):
@@ -23,7 +23,7 @@ def importance_of(table: SearchTable) -> Any:
 
 
 def useless_params(table: SearchTable, given: Any) -> list[str]:
-    """Name the parameters without which a model foretells the scores of unseen candidates as well.
+    """Return the parameters that a model does not need to predict the scores of unseen candidates.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def useless_params(table: SearchTable, given: Any) -> list[str]:
     Returns
     -------
     names : list of str
-        Empty where nothing is sure.
+        Names of the parameters; empty if uncertain.
     """
     if given is None or given.n_candidates < MIN_CANDIDATES or given.explained < EXPLAINED:
         return []
@@ -43,7 +43,7 @@ def useless_params(table: SearchTable, given: Any) -> list[str]:
     candidates = Candidates.of(table)
     names, y = list(candidates.axes), candidates.scores
     U = np.nan_to_num(candidates.encode(candidates.params), nan=-1.0)
-    if len(y) > MANY:  # so many tell it, and trees take their time
+    if len(y) > MANY:  # that many tell it, and trees take their time
         rows = np.random.default_rng(0).choice(len(y), MANY, replace=False)
         U, y = U[rows], y[rows]
     y = np.maximum(y, np.median(y) - 3 * (np.max(y) - np.median(y)))  # diverged ones decide alone
@@ -58,7 +58,7 @@ def useless_params(table: SearchTable, given: Any) -> list[str]:
 
 
 def _explained(U, y):
-    """Share of the variance that trees explain which have not seen the candidate."""
+    """Share of the variance explained out of bag by a forest."""
     from sklearn.ensemble import RandomForestRegressor
 
     forest = RandomForestRegressor(100, oob_score=True, max_features=1.0, random_state=0)

@@ -1,4 +1,4 @@
-"""The models of a search beside each other, and which of their own parameters matter."""
+"""The models of a search side by side, and which of their own parameters matter."""
 
 import math
 from collections import defaultdict
@@ -46,14 +46,14 @@ class Standing:
     score : float
         Best score of its candidates; NaN if none has one.
     low, high : float
-        Ends of an interval of 95 % for the score of this candidate on new data, which is
-        corrected for the choice of the best one. NaN where one fold does not tell it.
+        Ends of an interval of 95 % for the score of this candidate on new data, corrected for the
+        choice of the best one. NaN if a single fold gives no interval.
     n_candidates : int
         Number of its candidates.
     seconds : float
         Seconds of training and scoring of all of them.
     in_average : bool
-        Whether a candidate of it is in the average of ``ensemble=True``.
+        True if one of its candidates is in the average of ``ensemble=True``.
     folds : str, default=""
         Which folds the score is of, if not all.
     """
@@ -128,14 +128,14 @@ def standings(table: SearchTable) -> list[Standing]:
 
 
 def _place(table: SearchTable, ids: list[int]) -> int:
-    """Place of the best candidate among all; after all others where there is no score."""
+    """Rank of the best candidate among all; last without a score."""
     if not ids or not np.isfinite(table.means[ids[0]]):
         return len(table.candidates)
     return table.order.tolist().index(ids[0])
 
 
 def _interval(table: SearchTable, ids: list[int]) -> tuple[float, float]:
-    """Where the score of the best of some candidates is on new data."""
+    """Interval for the score of the best of some candidates on new data."""
     if not ids or not np.isfinite(table.means[ids[0]]):
         return np.nan, np.nan
     could_win = np.where(is_allowed(table)[:, np.newaxis], aligned(table), np.nan)[ids]
@@ -146,7 +146,7 @@ def _interval(table: SearchTable, ids: list[int]) -> tuple[float, float]:
 
 
 def limits_of(table: SearchTable) -> tuple[float, float]:
-    """Return the smallest and the largest value of the metric, as far as its name tells."""
+    """Return the smallest and the largest value of the metric, if known from its name."""
     name = getattr(table.source, "scoring", None)
     if name is None:
         is_share = is_classifier(table.estimator)
@@ -160,7 +160,7 @@ def limits_of(table: SearchTable) -> tuple[float, float]:
 
 
 def importance_by_model(table: SearchTable) -> dict[str, Importance]:
-    """Return which of its own parameters matter for each model that has enough candidates."""
+    """Return the importance of its own parameters for each model with enough candidates."""
     candidates, found = Candidates.of(table), {}
     for name in dict(named_of(table.estimator)):
         kept = [i for i, params in enumerate(candidates.params) if params.get(WHICH) == name]
@@ -204,7 +204,7 @@ def lines_of(found: list[Standing]) -> list[str]:
 
 
 def bars_by_model(table: SearchTable, n_shown: int) -> list[tuple[str, float, str]]:
-    """Names, shares and texts of the parameters of each model, of those that tell it."""
+    """Names, shares and texts of the parameters of each model with a known importance."""
     bars = []
     given = importance_by_model(table)
     for model in (each.model for each in standings(table) if each.model in given):

@@ -1,4 +1,4 @@
-"""The candidates of a search as runs of MLflow."""
+"""The candidates of a search as MLflow runs."""
 
 import io
 import re
@@ -31,19 +31,19 @@ def to_mlflow(
 ) -> str:
     """Log a fitted search to MLflow: a run for the search, and in it one for each candidate.
 
-    A candidate's run has its params, its metrics by resource as steps, its status and, where they
-    are known, its times. The run of the search has the params and the score of the best one.
+    A candidate's run has its parameters, its metrics by resource as steps, its status and, if
+    known, its times. The run of the search has the parameters and the score of the best one.
 
     Parameters
     ----------
     search : object
-        A fitted search of this library or of scikit-learn, or what else
-        `sksearch.stats.importance` takes; `load_history` reads a search that is running, too.
+        A fitted search of this library or of scikit-learn, or any other input that
+        `sksearch.stats.importance` accepts; `load_history` also reads a running search.
     experiment : str, default="sksearch"
-        Name of the experiment; it is made where it is missing.
+        Name of the experiment; created if missing.
     tracking_uri : str or None, default=None
-        A server that speaks MLflow's protocol, such as ``"http://localhost:5000"``, or a store.
-        None: what MLflow itself takes, by ``MLFLOW_TRACKING_URI``.
+        Address of an MLflow server, such as ``"http://localhost:5000"``, or a store. None:
+        MLflow's own default, set by ``MLFLOW_TRACKING_URI``.
     run_name : str or None, default=None
         Name of the run of the search. None: the search's class.
 
@@ -57,15 +57,15 @@ def to_mlflow(
     ImportError
         If MLflow is not installed.
     TypeError
-        If `search` is no search.
+        If `search` is not a search.
     ValueError
         If it is not fitted.
 
     Notes
     -----
     Nothing but the numbers and texts of ``cv_results_`` is sent: no data and no models. Each call
-    makes new runs. In names of params and metrics an underscore stands for what MLflow refuses,
-    such as parentheses.
+    makes new runs. In names of parameters and metrics an underscore replaces characters that
+    MLflow rejects, such as parentheses.
 
     Examples
     --------
@@ -120,7 +120,7 @@ class _Runs:
     def log(
         self, run_id: str, params: Params, metrics: Iterable[Metric], time: int | None
     ) -> None:
-        """Write params and metrics, as many in one request as servers accept."""
+        """Write parameters and metrics in requests of the size that servers accept."""
         param, metric = self._entities.Param, self._entities.Metric
         given = [param(name_of(k), short_repr(v, LONGEST)) for k, v in params.items()]
         made = [metric(name_of(k), x, time or 0, step) for k, x, step in metrics]
@@ -140,7 +140,7 @@ def name_of(text: str) -> str:
 
 
 def _metrics(table: SearchTable, rows: Sequence[Row]) -> Iterator[Metric]:
-    """Yield name, value and step of all that was measured in these rows."""
+    """Yield name, value and step of all measurements in these rows."""
     if not table.results:
         yield from (("score", row.score, row.resource) for row in rows if np.isfinite(row.score))
     for column, values in table.results.items():
@@ -155,7 +155,7 @@ def _metrics(table: SearchTable, rows: Sequence[Row]) -> Iterator[Metric]:
 
 
 def _by_folds(table: SearchTable, name: str, what: str, row: int) -> Iterator[Metric]:
-    """Yield the means over the first folds, of a row that has all that a candidate has."""
+    """Yield the means over the first folds, from the row with all folds of a candidate."""
     scores = [table.results[f"split{k}_{what}"][row] for k in range(table.n_folds)]
     means = np.cumsum(scores) / np.arange(1, len(scores) + 1)
     if np.isfinite(means[-1]):
@@ -166,7 +166,7 @@ def _by_folds(table: SearchTable, name: str, what: str, row: int) -> Iterator[Me
 
 
 def times_of(table: SearchTable) -> list[tuple[int | None, int | None]]:
-    """Milliseconds at which each candidate began and ended; None where they are not known."""
+    """Milliseconds at which each candidate began and ended; None if unknown."""
     times: list[tuple[int | None, int | None]] = []
     for candidate in table.candidates:
         results = table.history.trials[candidate.row.trial_id].results.values()

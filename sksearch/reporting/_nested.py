@@ -1,4 +1,4 @@
-"""What the searches of a nested cross-validation have found, together."""
+"""Joint results of the searches of a nested cross-validation."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -27,12 +27,12 @@ class NestedReport:
     Attributes
     ----------
     scores : dict of str to ndarray of shape (n_folds,)
-        By metric, on the outer folds.
+        Scores by metric, on the outer folds.
     best_params : list of dict
-        Of each search.
+        Best parameters of each search.
     gains : ndarray of shape (n_folds,)
         How much tuning gained in each search, on its inner folds and corrected for selection; NaN
-        where the untuned estimator has no score.
+        if the untuned estimator has no score.
 
     Raises
     ------
@@ -126,7 +126,7 @@ class NestedReport:
 
 
 def is_nested(results: object) -> TypeGuard[Mapping[str, Any]]:
-    """Whether results are those of ``cross_validate`` with its estimators."""
+    """True for results of ``cross_validate`` with ``return_estimator=True``."""
     return isinstance(results, Mapping) and "estimator" in results and "fit_time" in results
 
 
@@ -141,7 +141,7 @@ def _table_of(estimator: Any) -> SearchTable:
 
 
 def _chosen(table: SearchTable) -> dict[str, Any]:
-    """The winner's params, none where there is no winner."""
+    """The winner's parameters; empty without a winner."""
     return {} if table.best is None else dict(table.candidates[table.best].params)
 
 
@@ -152,7 +152,7 @@ def _own_score(table: SearchTable) -> float:
 
 
 def _values(name: str, chosen: list[dict[str, Any]]) -> str:
-    """What was chosen of a parameter."""
+    """Chosen values of a parameter."""
     values = [params[name] for params in chosen if name in params]
     rest = "" if len(values) == len(chosen) else f" (in {len(values)} of {len(chosen)})"
     numbers = all(isinstance(x, int | float | np.number) for x in values)

@@ -37,12 +37,13 @@ def pictures(facts: Facts) -> list[tuple[str, str]]:
     Parameters
     ----------
     facts : Facts
-        Of a report.
+        Facts of a report.
 
     Returns
     -------
     pictures : list of (str, str)
-        Caption and image of each; "" for one that could not be drawn, whose caption says why.
+        Caption and image of each; if it could not be drawn, the image is "" and the caption gives
+        the reason.
     """
     if facts.table.best is None:
         return []

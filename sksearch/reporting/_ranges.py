@@ -1,4 +1,4 @@
-"""Ranges of numbers in a space: where a value lies in its range, and what is beyond it."""
+"""Ranges of numbers in a space: place of a value in its range, and values beyond it."""
 
 import math
 import numbers
@@ -44,7 +44,7 @@ class Range:
     choices: tuple[float, ...] = ()
 
     def place(self, value: Any) -> float:
-        """Return where a value lies, from 0 to 1; NaN for what is no number."""
+        """Return where a value lies, from 0 to 1; NaN if not a number."""
         if not is_finite(value):
             return math.nan
         if self.choices:
@@ -59,7 +59,7 @@ class Range:
         return (x - self.low) / (self.high - self.low)
 
     def widened(self, upper: bool, table: SearchTable) -> str | None:
-        """Return code for a range that goes beyond one end; None where nothing can be beyond."""
+        """Return code for a range widened at one end; None if it cannot be widened."""
         if self.choices:
             return self._more_choices(upper, table)
         low, high, span = self.low, self.high, self.high - self.low
@@ -75,10 +75,10 @@ class Range:
         return code_of_range(low, high, self.log, self.is_integer)
 
     def _beyond(self, value, upper, table):
-        """A value beyond an end, or one nearer to it; the end itself where there is none."""
+        """A value beyond an end, or one nearer to it; otherwise the end itself."""
         end = self.high if upper else self.low
         most = largest_of(table, self.name)
-        # Where the value is too much: many ranges end at 1, and counts begin at 1 or 2.
+        # If the value is too much: many ranges end at 1, and counts begin at 1 or 2.
         for x in (min(value, most), 1.0) if upper else (value, 2, 1):
             if self.is_integer:
                 x = math.floor(x) if self.low < 1 else max(1, math.floor(x))
@@ -105,11 +105,11 @@ class Range:
         return code_of(values)
 
     def _allows(self, value, upper, estimator):
-        """Whether the estimator takes a value beyond an end, as far as that is known."""
+        """True if the estimator takes a value beyond an end, as far as known."""
         owner, leaf = owner_of(estimator, self.name)
         if leaf in getattr(owner, "_parameter_constraints", {}):
             return is_valid_value(estimator, self.name, self._as(value))
-        # Where nothing is said, shares stay within 0 and 1, and counts do not end at a single one.
+        # If nothing is said, shares stay within 0 and 1, and counts do not end at a single one.
         if self.is_integer:
             return upper or self.low < 0 or value >= min(2, self.low)
         is_share = self.low >= 0 and self.high <= 1
@@ -146,7 +146,7 @@ def largest_of(table: SearchTable, name: str) -> float:
 
 
 def around(table: SearchTable, name: str, value: Any) -> list:
-    """Return a few values about one that is valid; empty where none are known."""
+    """Return a few values near a valid one; empty if unknown."""
     if isinstance(value, bool | np.bool_):
         return [False, True]
     if not is_finite(value) or value == 0:
@@ -163,7 +163,7 @@ def around(table: SearchTable, name: str, value: Any) -> list:
 
 
 def ranges_of(table: SearchTable) -> list[Range]:
-    """Ranges of all parameters that are numbers; those that dicts of a union differ in are not."""
+    """Ranges of all numeric parameters, unless the dicts of a union differ in them."""
     space = table.space
     if space is None:
         return []

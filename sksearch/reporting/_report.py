@@ -19,19 +19,19 @@ N_ADVICE = 5
 
 
 class Report:
-    """What a search has found: printed it is text, in a notebook HTML.
+    """Report of a search: text if printed, HTML in a notebook.
 
     Parameters
     ----------
     facts : object
-        Facts that were computed from the results.
+        Facts computed from the results.
     full : bool, default=False
-        Whether nothing is left out.
+        If True, nothing is left out.
 
     Attributes
     ----------
     advice : list of Advice
-        Advice on what to do next, the most urgent first: ``rule``, ``text`` and ``code`` of each.
+        Advice with ``rule``, ``text`` and ``code``, the most urgent first.
 
     See Also
     --------
@@ -105,7 +105,7 @@ class Report:
         return self.advice if self._full else self.advice[:N_ADVICE]
 
     def _next(self):
-        """What to do next, numbered."""
+        """Advice, numbered."""
         shown = self._shown_advice()
         if not shown:
             return words.block("Next", ("Nothing looks wrong.",))
@@ -123,35 +123,35 @@ def report(
     *,
     full: bool = False,
 ) -> Report | NestedReport:
-    """Tell what a fitted search has found, and what to do next.
+    """Summarise the results of a fitted search, and advise on the next step.
 
     Parameters
     ----------
     search : estimator
         A fitted search of this library, or ``GridSearchCV``, ``RandomizedSearchCV`` or a halving
-        search of scikit-learn. Its results are read, nothing is trained. Or what scikit-learn's
-        ``cross_validate`` returned for a search with ``return_estimator=True``.
+        scikit-learn search. Its results are read, nothing is trained. Or the result of
+        scikit-learn's ``cross_validate`` for a search with ``return_estimator=True``.
     path : str, path-like or None, default=None
-        Where to write the report as a page of HTML with pictures. None: nowhere.
+        HTML file to write the report to, with pictures. None: no file.
     full : bool, default=False
-        Whether all tied candidates, params, rungs and failures are listed.
+        If True, list all tied candidates, parameters, rungs and failures.
 
     Returns
     -------
     report : Report or NestedReport
-        Printed it is text, in a notebook HTML. Of a nested cross-validation it has no page.
+        Text if printed, HTML in a notebook. The report of a nested cross-validation has no HTML.
 
     Raises
     ------
     TypeError
-        If `search` is no search.
+        If `search` is not a search.
     ValueError
         If it is not fitted, or the path does not end with ".html".
 
     See Also
     --------
     sksearch.stats.selected_score : The corrected score.
-    sksearch.stats.tied_candidates : Candidates that are tied with the winner.
+    sksearch.stats.tied_candidates : Candidates tied with the winner.
     sksearch.stats.importance : Which parameters matter.
 
     Examples
@@ -182,7 +182,7 @@ def report(
 def report_of(
     search: FinishedSearch, path: str | os.PathLike | None = None, *, full: bool = False
 ) -> Report:
-    """Make the report of one search; arguments as those of `report`."""
+    """Make the report of one search; same arguments as `report`."""
     table = read_results(search)
     if table.estimator is None:
         cure = "pass the fitted search itself; sksearch.stats and sksearch.plotting take this"

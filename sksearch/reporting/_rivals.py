@@ -1,4 +1,4 @@
-"""Candidates that might have won a search: what a report compares its winner with."""
+"""Candidates that might have won a search, for comparison with the winner."""
 
 import math
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ from sksearch.reader._values import key_of
 
 
 def outcomes_of(table: SearchTable, params: Params) -> Params:
-    """Return what training has found of a candidate: a count of iterations, or a threshold."""
+    """Return values found by training for a candidate: number of iterations or threshold."""
     names = () if table.space is None else table.space.outcomes
     return {name: value for name, value in params.items() if name in names}
 
 
 def read_results(search: FinishedSearch) -> SearchTable:
-    """Read a finished search; ValueError if nothing was evaluated, else as `read`."""
+    """Read a finished search; ValueError if nothing was evaluated, otherwise as `read`."""
     table = read(search)
     if not table.rows:
         raise ValueError("This search has no result yet, so there is nothing to tell.")
@@ -29,13 +29,13 @@ def read_results(search: FinishedSearch) -> SearchTable:
 
 
 def is_allowed(table: SearchTable) -> np.ndarray:
-    """Tell of each candidate whether it breaks bounds no more than the winner does."""
+    """Return for each candidate whether it breaks bounds no more than the winner does."""
     most = 0.0 if table.best is None else table.violations[table.best]
     return table.violations <= most
 
 
 def finalists(table: SearchTable) -> np.ndarray:
-    """Tell of each candidate whether it may win: it has all folds and the winner's resource."""
+    """Return for each candidate whether it may win: it has all folds and the winner's resource."""
     any_resource = table.any_rung_wins or not table.has_resources
     top = 0 if table.winner is None else table.winner.resource
     rows = [candidate.row for candidate in table.candidates]
@@ -44,10 +44,10 @@ def finalists(table: SearchTable) -> np.ndarray:
 
 
 def aligned(table: SearchTable) -> np.ndarray:
-    """Return scores as they would be at the top rung, shape (n_candidates, n_folds).
+    """Return scores extrapolated to the top rung, shape (n_candidates, n_folds).
 
-    What a candidate gained, on average, from one rung to the next is added to the scores of
-    those that were stopped below: they were not chosen, and this counts.
+    The average gain from one rung to the next is added to the scores of candidates stopped below,
+    since these also took part in the selection.
     """
     scores = table.scores.copy()
     if not table.rungs or table.races:
@@ -69,7 +69,7 @@ def aligned(table: SearchTable) -> np.ndarray:
 
 
 def rivals(table: SearchTable) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows that might have won with other luck, and their scores.
+    """Return rows that might have won by chance, and their scores.
 
     The scores have shape (n_rivals, n_folds).
     """
@@ -90,11 +90,11 @@ class Untuned:
     Parameters
     ----------
     index : int
-        Of the candidate.
+        Index of the candidate.
     scores : ndarray of shape (n_folds,)
-        With its own count of iterations; NaN where it has no fold.
+        With its own number of iterations; NaN if it has no fold.
     name : str
-        What the scores are of: if training did not come to its own count, with the one it found.
+        Label of the scores; names the count of iterations found if training did not reach its own.
     """
 
     index: int
@@ -127,7 +127,7 @@ def untuned(table: SearchTable) -> Untuned | None:
 
 
 def _index_of_untuned(table: SearchTable) -> int | None:
-    """The first candidate, where the search begins with it; else one with the same params."""
+    """The first candidate if the search begins with it; otherwise one with equal parameters."""
     if table.history.problem.has_baseline:
         return 0 if math.isfinite(table.means[0]) else None
     own = table.estimator.get_params()
@@ -142,12 +142,12 @@ def _index_of_untuned(table: SearchTable) -> int | None:
 
 
 def _has(own: dict[str, Any], name: str, value: Any) -> bool:
-    """Whether an estimator's own params have a value for a parameter."""
+    """True if a parameter of the estimator itself has this value."""
     return name in own and key_of(value) == key_of(own[name])
 
 
 def audited(table: SearchTable) -> np.ndarray:
-    """Return the indices of candidates that were stopped and brought to the end by an audit."""
+    """Return the indices of candidates stopped and brought to the end by an audit."""
     trials = getattr(table.source, "audited_", [])
     return np.flatnonzero([candidate.row.trial_id in trials for candidate in table.candidates])
 

@@ -1,4 +1,4 @@
-"""What a report says, section by section, in words."""
+"""Text of a report, section by section."""
 
 import math
 from dataclasses import dataclass, replace
@@ -38,7 +38,7 @@ from sksearch.stats import selected_score
 from sksearch.stats._row_bootstrap import corrected_by_rows
 from sksearch.stats._ties import find_ties
 
-N_SHOWN = 4  # params, failures and rungs, unless all are asked for
+N_SHOWN = 4  # parameters, failures and rungs, unless all are asked for
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Section:
 
 
 def find_facts(table: SearchTable) -> Facts:
-    """Compute what a report tells."""
+    """Compute the facts of a report."""
     parts = ReportParts()
     failures = parts.make("Failed", group_failures, table, otherwise=[])
     none = np.zeros(len(table.candidates), dtype=bool)
@@ -81,7 +81,7 @@ def find_facts(table: SearchTable) -> Facts:
 
 
 def _selected(table, row_scores):
-    """The winner's score, corrected for all choices that it was the best of."""
+    """The winner's score, corrected for selection."""
     could_win = np.where(is_allowed(table)[:, np.newaxis], aligned(table), np.nan)
     selected = selected_score(could_win, chosen=table.best, test_ratio=fold_ratio(table))
     limits = limits_of(table)
@@ -92,7 +92,7 @@ def _selected(table, row_scores):
 
 
 def _lowered(selected, luck, lowest, highest):
-    """Take off what it brought to choose counts or thresholds by the same scores."""
+    """Subtract the gain of choosing counts or thresholds by the same scores."""
     low, high = max(selected.low - luck, lowest), min(selected.high - luck, highest)
     return replace(selected, corrected=selected.corrected - luck, low=low, high=max(low, high))
 
@@ -122,7 +122,7 @@ def _ties(table, own, selected):
 
 
 def write_sections(facts: Facts, full: bool) -> list[Section]:
-    """Write all sections that have something to say, a line for each that fails."""
+    """Write all sections with content, and a line for each that fails."""
     found = []
     for title, write in SECTIONS.items():
         section = facts.parts.make(title, write, facts, full)
@@ -133,7 +133,7 @@ def write_sections(facts: Facts, full: bool) -> list[Section]:
 
 
 def headline(table: SearchTable) -> str:
-    """Name the search and say how much was done."""
+    """Return the headline: the search, candidates, folds and training time."""
     n_failed = len(table.failed)
     failed = f" ({n_failed:,} failed)" if n_failed else ""
     models = each_of(table.estimator)
@@ -147,7 +147,7 @@ def headline(table: SearchTable) -> str:
 
 
 def total_seconds(table: SearchTable) -> float:
-    """Seconds that all trainings and scorings took."""
+    """Total seconds of fits and scorings."""
     return sum(r.cost for trial in table.history.trials for r in trial.results.values())
 
 
@@ -155,20 +155,20 @@ def total_seconds(table: SearchTable) -> float:
 
 
 def _data(facts, full):
-    """What an auditor asks first: data, metric, folds, seed, versions, time."""
+    """Facts for an auditor: data, metric, folds, seed, versions, time."""
     lines = lines_of_header(facts.table)
     return Section("Data", tuple(lines)) if lines else None
 
 
 def _models(facts, full):
-    """The models of a list beside each other."""
+    """The models of a list side by side."""
     if not named_of(facts.table.estimator):
         return None
     return Section("Models", tuple(lines_of(standings(facts.table))))
 
 
 def _winner(facts, full):
-    """The winner, and what it was trained with."""
+    """The winner and its settings."""
     table = facts.table
     best = table.winner
     if best is None:
@@ -216,7 +216,7 @@ def _score(facts, full):
 
 
 def _chosen_alone(table):
-    """What was chosen where there is one candidate."""
+    """Values chosen in training if there is a single candidate."""
     found = outcomes_of(table, table.winner.params)
     if not found:
         return "Nothing was chosen."
@@ -224,13 +224,13 @@ def _chosen_alone(table):
 
 
 def _folds(facts, full):
-    """What the search has decided about its folds."""
+    """Decisions of the search about its folds."""
     notes = getattr(facts.table.source, "_notes_on_folds", ())
     return Section("Folds", notes) if notes else None
 
 
 def _default(facts, full):
-    """The untuned estimator, beside the winner."""
+    """The untuned estimator, next to the winner."""
     table = facts.table
     own = facts.untuned
     if own is None:
@@ -252,7 +252,7 @@ def _default(facts, full):
 
 
 def _ensemble(facts, full):
-    """Candidates that are averaged, and what that brings on folds that did not choose it."""
+    """Averaged candidates, and the gain on folds not used for the selection."""
     ensemble = getattr(facts.table.source, "ensemble_", None)
     if ensemble is None:
         return None
@@ -260,7 +260,7 @@ def _ensemble(facts, full):
 
 
 def _tied(facts, full):
-    """Candidates that cannot be told from the winner, and the simplest and the fastest of them."""
+    """Candidates tied with the winner, and the simplest and the fastest of them."""
     table = facts.table
     ids = np.flatnonzero(facts.tied)
     n = int(finalists(table).sum())
@@ -298,7 +298,7 @@ def _tied(facts, full):
 
 
 def _limits_of_ties(facts, n):
-    """How sharp the comparison was, and which candidates were left out of it."""
+    """Precision of the comparison, and candidates left out of it."""
     ties, lines = facts.ties, []
     if ties is not None and math.isfinite(ties.visible):
         by = "row by row" if ties.by_rows.any() else "by the scores on the folds alone"
@@ -357,7 +357,7 @@ def _params_of_models(facts, full):
 
 
 def _rungs(facts, full):
-    """What was stopped early, and how well lower rungs foretold upper ones."""
+    """Candidates stopped early, and how well lower rungs predicted upper ones."""
     table = facts.table
     stopped = stopped_early(table)
     if stopped is None:
@@ -377,7 +377,7 @@ def _rungs(facts, full):
 
 
 def _audit(facts):
-    """What was found of candidates that were stopped and trained to the end nevertheless."""
+    """Audit: results of stopped candidates trained to the end."""
     table = facts.table
     ids = audited(table)
     others = np.where(finalists(table), table.means, np.nan)
@@ -418,7 +418,7 @@ def _failed(facts, full):
 
 
 def _error(facts):
-    """Half of the half interval: what digits are worth showing."""
+    """Half of the half-width of the interval, for rounding scores."""
     return (facts.selected.high - facts.selected.low) / 4
 
 

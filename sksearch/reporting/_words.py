@@ -1,4 +1,4 @@
-"""Numbers, params and lists as short texts."""
+"""Numbers, candidates and lists as short texts."""
 
 import ast
 import math
@@ -26,7 +26,7 @@ def number(x: float) -> str:
 
 
 def score(x: float, error: float = math.nan) -> str:
-    """As many digits as the error of a score leaves, and four where it is not known."""
+    """Format a score with its significant digits; four if its error is unknown."""
     if not (math.isfinite(error) and error > 0 and math.isfinite(x)):
         return f"{x:.4g}"
     decimals = min(max(0, 1 - math.floor(math.log10(error))), 8)
@@ -46,7 +46,7 @@ def seconds(x: float) -> str:
 
 
 def value(x: Any) -> str:
-    """One value of a parameter, cut where it is long."""
+    """One value of a parameter, shortened if long."""
     x = native(x)
     text = f"{x:.4g}" if isinstance(x, float) else repr(x)
     text = " ".join(text.split())
@@ -72,20 +72,20 @@ def code_of(values: Sequence) -> str:
 
 
 def _exact(x):
-    """A value as Python reads it, without digits that are rounding errors."""
+    """A value as Python reads it, without rounding errors."""
     x = native(x)
     return repr(float(f"{x:.12g}")) if isinstance(x, float) else repr(x)
 
 
 def dict_of(each: Params) -> str | None:
-    """A candidate as a dict, for code; None where a value has no text that makes it again."""
+    """A candidate as a dict, for code; None if a value cannot be rebuilt from its repr."""
     if not all(is_literal(x) for x in each.values()):
         return None
     return "{" + ", ".join(f"{name!r}: {_exact(x)}" for name, x in each.items()) + "}"
 
 
 def is_literal(x: Any) -> bool:
-    """Whether the text of a value is code that makes it again."""
+    """True if a value can be rebuilt from its repr."""
     x = native(x)
     try:
         again = ast.literal_eval(repr(x))
@@ -95,7 +95,7 @@ def is_literal(x: Any) -> bool:
 
 
 def block(title: str, lines: Iterable[str]) -> list[str]:
-    """A title with its lines beside it; indented lines are code, which is not broken."""
+    """A title next to its lines; indented lines are code and are not wrapped."""
     out: list[str] = []
     for line in lines:
         out += [line] if line.startswith(" ") else textwrap.wrap(line, **WRAP) or [""]

@@ -1,4 +1,4 @@
-"""Statistics that tell optimizers apart, what mattered in a search, and the winner."""
+"""Statistics: comparisons of optimizers, importance of parameters, corrected scores."""
 
 from sksearch._utils._on_demand import on_demand
 

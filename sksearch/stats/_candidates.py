@@ -1,4 +1,4 @@
-"""What a finished search has tried at one resource, as params, scores and places in a cube."""
+"""Candidates of a finished search at one resource: parameters, scores and places in a cube."""
 
 import math
 import numbers
@@ -30,7 +30,7 @@ class Axis:
     name : str
         The parameter.
     choices : tuple
-        Values, where these are unordered; else empty.
+        Values if unordered, otherwise empty.
     low, high : float
         Smallest and largest number; of choices 0 and their count less 1.
     log : bool
@@ -47,7 +47,7 @@ class Axis:
     integer: bool = False
 
     def encode(self, params: Sequence[Params]) -> np.ndarray:
-        """Place candidates between 0 and 1; NaN where they lack the parameter.
+        """Place candidates between 0 and 1; NaN if they lack the parameter.
 
         Parameters
         ----------
@@ -94,28 +94,28 @@ class Axis:
 
 @dataclass(frozen=True)
 class Candidates:
-    """What a search has tried at one resource.
+    """Candidates of a search at one resource.
 
     Parameters
     ----------
     params : list of dict
-        Candidates that have a score.
+        Candidates with a score.
     scores : ndarray of shape (n,)
         Their scores, greater is better.
     failed : list of dict
-        Candidates whose training failed at this resource.
+        Candidates that failed at this resource.
     resource : int or None
-        Count of units; None where there is one resource only.
+        Number of units; None if there is one resource only.
     space : Space or None
-        Where candidates came from, if it is known.
+        The space of the search, if known.
     unit : str
         Name of the units of resource.
     winner : Row or None
-        The winner, perhaps at another resource; None if that is not known.
+        The winner, perhaps at another resource; None if unknown.
     at : int or None
         Index of the winner among the candidates; None if it has no score at this resource.
     n_folds : int or None
-        Count of the first folds that scores are means of; None: of all.
+        Number of the first folds that scores are means of; None: of all.
     """
 
     params: list[Params]
@@ -130,10 +130,10 @@ class Candidates:
 
     @classmethod
     def of(cls, search: FinishedSearch) -> Self:
-        """Read a fitted search, at the largest resource that has enough scores.
+        """Read a fitted search, at the largest resource with enough scores.
 
-        Enough is two more than there are parameters, and ten at least; if no resource has so many
-        scores, that which has most is taken.
+        Enough is two more than there are parameters, and ten at least; if no resource has that
+        many scores, the one with most is used.
 
         Parameters
         ----------
@@ -148,7 +148,7 @@ class Candidates:
         Raises
         ------
         TypeError
-            If it is no search.
+            If it is not a search.
         ValueError
             If it is not fitted, or no candidate has a score.
         """
@@ -175,7 +175,7 @@ class Candidates:
 
     @property
     def star(self) -> tuple[Params, float] | None:
-        """Params and score where the winner is marked: as it was at this resource, if it was."""
+        """Parameters and score at the winner's mark: at this resource if it has a score there."""
         if self.winner is None:
             return None
         score = self.winner.score if self.at is None else float(self.scores[self.at])
@@ -183,7 +183,7 @@ class Candidates:
 
     @property
     def about_star(self) -> str:
-        """What is to be said of the mark: nothing where it is the best score that is shown."""
+        """Note on the mark: empty if it is the best score shown."""
         if self.winner is None:
             return ""
         text = f"star: the winner, {self.winner.score:.4g}"
@@ -195,7 +195,7 @@ class Candidates:
 
     @property
     def where(self) -> str:
-        """At which resource candidates are, in words; "" where it is the only one, or folds."""
+        """At which resource candidates are, in words; "" if it is the only one, or folds."""
         if self.resource is None or self.n_folds is not None:
             return ""
         return f" at {amount(self.resource, self.unit)}"
@@ -209,15 +209,15 @@ class Candidates:
         return {name: axis for name, axis in axes.items() if axis is not None}
 
     def encode(self, params: Sequence[Params]) -> np.ndarray:
-        """Place candidates in the unit cube, shape (n, n_axes); NaN where a parameter lacks."""
+        """Place candidates in the unit cube, shape (n, n_axes); NaN if a parameter is missing."""
         columns = [axis.encode(params) for axis in self.axes.values()]
         return np.column_stack(columns) if columns else np.zeros((len(params), 0))
 
     def draw(self, rng: np.random.Generator, n: int = N_DRAWS) -> np.ndarray:
         """Draw from the space, shape (n, n_axes), in the unit cube.
 
-        Where the space is not known, the values of each parameter are shuffled among the
-        candidates that have the same parameters.
+        With an unknown space, the values of each parameter are shuffled among candidates with the
+        same parameters.
         """
         if self.space is not None:
             return self.encode([self.space.sample(rng) for _ in range(n)])
@@ -257,7 +257,7 @@ def _axis(name: str, seen: list[Params], space: Space | None) -> Axis | None:
 
 
 def _looks_log(x: np.ndarray) -> bool:
-    """Tell whether positive numbers are more even on a logarithmic scale."""
+    """Return whether positive numbers are more even on a logarithmic scale."""
     if not len(x) or not np.isfinite(x).all() or x.min() <= 0 or x.max() < WIDE * x.min():
         return False
     middle = (np.median(x) - x.min()) / (x.max() - x.min())
@@ -272,6 +272,6 @@ def _scale(x: np.ndarray, low: float, high: float, log: bool) -> np.ndarray:
 
 
 def _key(value: Any) -> str:
-    """What is equal for equal choices: their types and texts."""
+    """Key, equal for equal choices: their types and texts."""
     value = value.item() if isinstance(value, np.generic) else value
     return f"{type(value).__name__}:{value!r}"

@@ -80,7 +80,7 @@ class Density:
 
     @property
     def mean(self) -> float:
-        """Mean of the values and of the density, whose kernel is symmetric."""
+        """Mean of the values, and of the density, since the kernel is symmetric."""
         return float(self.values.mean())
 
     @property
@@ -146,7 +146,7 @@ def silverman_bandwidth(values: ArrayLike) -> float:
     Parameters
     ----------
     values : array-like of shape (n_values,)
-        Sample whose density is estimated.
+        Sample for the estimate.
 
     Returns
     -------
@@ -161,8 +161,8 @@ def silverman_bandwidth(values: ArrayLike) -> float:
 
     Notes
     -----
-    The rule [1]_ has the factor 0.9 for the normal kernel. Two kernels smooth alike if their
-    bandwidths have the ratio of their canonical bandwidths, which is 2.214 for these two.
+    The rule [1]_ has the factor 0.9 for the normal kernel. Two kernels smooth equally if their
+    bandwidths have the ratio of their canonical bandwidths, 2.214 for these two.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Effects of one and of two parameters: what a model predicts on average over the others."""
+"""Effects of one and of two parameters: average prediction of a model over the others."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from sksearch.stats._importance import Model, pull_in
 
 N_POINTS = 24  # of the grid of a number
 N_PLANE = 40  # of each side of the grid of two numbers
-N_OTHERS = 200  # draws that are averaged over
+N_OTHERS = 200  # draws averaged over
 N_MODELS = 10
 
 
@@ -51,10 +51,10 @@ class Effects:
         self.models = [Model(self.axes).fit(U[rows], y[rows], rng) for rows in samples]
 
     def of(self, name: str) -> Effect:
-        """Return the effect of a parameter, among the candidates that have it.
+        """Return the effect of a parameter among the candidates with it.
 
-        Numbers are set in draws from the space. What a choice decides about other parameters
-        belongs to it, so its effect is the mean over the draws that have it.
+        Numbers are set in draws from the space. The effect of a choice includes the parameters
+        that depend on it, so it is the mean over the draws with this choice.
         """
         j = self._index(name)
         active = self.draws[~np.isnan(self.draws[:, j])]
@@ -74,7 +74,7 @@ class Effects:
     def plane(self, x: str, y: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the grids of two parameters and the mean prediction, shape (n_y, n_x).
 
-        It is NaN where a choice leaves no candidate that has both.
+        It is NaN if no candidate can have both values.
         """
         i, j = self._index(x), self._index(y)
         active = self.draws[~np.isnan(self.draws[:, [i, j]]).any(axis=1)]

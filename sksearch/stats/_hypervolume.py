@@ -1,4 +1,4 @@
-"""How the volume under the front of several objectives grew while a search ran."""
+"""Growth of the hypervolume of several objectives during a search."""
 
 from collections.abc import Sequence
 
@@ -21,18 +21,18 @@ def hypervolume_curve(
     search : search estimator
         Fitted, with several objectives.
     reference : sequence of float or None, default=None
-        The worst value that counts, of each objective as it is measured. None: the worst that
-        was measured.
+        Worst value that counts, for each objective in its own unit. None: the worst measured
+        value.
 
     Returns
     -------
     n_evaluations, volume : ndarray of shape (n,)
-        Count of results with the largest resource, and the volume after so many of them.
+        Number of results with the largest resource, and the volume after that many of them.
 
     Raises
     ------
     ValueError
-        If the search has one objective, or the reference another count of values.
+        If the search has one objective, or the reference another number of values.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which parameters matter: shares of the variance of the scores.
+"""Importance of parameters: shares of the variance of the scores.
 
 ==========  ======================================================================
 f(u)        score that the model predicts at the point u of the space
@@ -21,7 +21,7 @@ from sksearch.stats._checks import check_count, check_fraction
 
 N_GROUPS = 16  # of the values of a number
 N_KNOTS = 6  # of the piecewise linear effect of a number
-RIDGE = 3.0  # added to the count of candidates that a knot has
+RIDGE = 3.0  # added to the number of candidates that a knot has
 N_TREES = 10  # of each forest
 N_MODELS = 24
 MIN_CANDIDATES = 5
@@ -30,7 +30,7 @@ FENCE = 3  # interquartile ranges below the lower quartile: Tukey's outer fence
 
 @dataclass(frozen=True)
 class Importance:
-    """What `importance` returns; printed, it is a table.
+    """Result of `importance`; prints as a table.
 
     Parameters
     ----------
@@ -44,13 +44,13 @@ class Importance:
         Share that no parameter explains alone.
     explained : float
         Share of the variance of the scores of candidates that the model has not seen, that it
-        predicts. At 0 or below nothing is known, and the shares say nothing.
+        predicts. At 0 or below the shares are meaningless.
     n_candidates : int
-        Count of candidates with a score.
+        Number of candidates with a score.
     n_failed : int
-        Count of candidates that were left out, as their training failed.
+        Number of candidates left out, as their training failed.
     resource : int or None
-        Count of units that all of them were trained with; None where there is one only.
+        Number of units that all of them were trained with; None if there is one only.
 
     Examples
     --------
@@ -94,13 +94,13 @@ class Importance:
 def importance(
     search: FinishedSearch, *, confidence: float = 0.9, random_state: int | None = 0
 ) -> Importance:
-    """Tell which parameters of a search made the scores differ.
+    """Estimate the importance of the parameters of a search.
 
     Parameters
     ----------
     search : object
-        A fitted search of this library or of scikit-learn, a `History`, or what else
-        `earlier_results` takes.
+        A fitted search of this library or of scikit-learn, a `History`, or any other input that
+        `earlier_results` accepts.
     confidence : float, default=0.9
         Probability of the intervals.
     random_state : int or None, default=0
@@ -114,7 +114,7 @@ def importance(
     Raises
     ------
     TypeError
-        If `search` is no search.
+        If `search` is not a search.
     ValueError
         If it is not fitted, fewer than 5 candidates have a score, or no parameter has two values.
 
@@ -124,26 +124,26 @@ def importance(
 
     Notes
     -----
-    Models are fitted to bootstrap samples of the candidates and predict 4096 draws from the
-    space. Each is a sum of one function of each parameter, piecewise linear, by ridge
-    regression, and a forest of what this leaves: a forest alone takes from weak parameters to
-    give to strong ones. With 200 random draws of five functions the mean error of a share was
-    0.020, and 0.050 with a forest alone.
+    Models are fitted to bootstrap samples of the candidates and predict 4096 draws from the space.
+    Each is a sum of one function of each parameter, piecewise linear, by ridge regression, and a
+    forest of the residuals: a forest alone overrates strong parameters at the expense of weak
+    ones. With 200 random draws of five functions the mean error of a share was 0.020, and 0.050
+    with a forest alone.
 
-    The share of a parameter is that of a functional ANOVA [1]_, the first-order index of Sobol,
-    estimated from given draws [2]_: the variance of the means of groups of equal values, less
-    what chance adds to it. It is the mean over the models, and its interval has quantiles of
+    The share of a parameter is its share in a functional ANOVA [1]_, the first-order index of
+    Sobol, estimated from given draws [2]_: the variance of the means of groups of equal values,
+    less the part due to chance. It is the mean over the models, and its interval has quantiles of
     them.
 
-    A parameter that is not always active counts among the candidates that have it::
+    A conditional parameter counts among the candidates with it::
 
         S_j = P(A_j) Var(E[f | u_j, A_j] | A_j) / Var f
 
-    so that what its parent decides is the parent's. Scores more than 3 interquartile ranges
-    below the lower quartile are pulled in to there: a few candidates that diverged would
-    decide alone. Of several resources, only results at the largest one that has enough of them
-    count, see the attribute ``resource``. Where the space is not known, as with `load_history`,
-    draws are made of values that were tried.
+    so that the effect of its parent's choice is attributed to the parent. Scores more than 3
+    interquartile ranges below the lower quartile are clipped there: a few diverged candidates
+    would dominate otherwise. With several resources, only results at the largest one with enough
+    of them count, see the attribute ``resource``. If the space is not known, as with
+    `load_history`, draws are made from the tried values.
 
     References
     ----------
@@ -172,7 +172,7 @@ def importance(
 def importance_of_candidates(
     candidates: Candidates, confidence: float = 0.9, random_state: int | None = 0
 ) -> Importance:
-    """Return the same of candidates, such as those of one of several models."""
+    """Return the importance for given candidates, such as all candidates of one model."""
     axes = list(candidates.axes.values())
     n = len(candidates.scores)
     if n < MIN_CANDIDATES or not axes:
@@ -202,7 +202,7 @@ def importance_of_candidates(
 
 
 class Model:
-    """Sum of one function of each parameter, and a forest of what it leaves.
+    """Sum of one function of each parameter, and a forest of the residuals.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ class Model:
         self.axes = axes
 
     def fit(self, U: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> Self:
-        """Fit to points, shape (n, n_axes), NaN where a parameter lacks, and their values."""
+        """Fit to points, shape (n, n_axes), NaN if a parameter is missing, and their values."""
         B = self._basis(U)
         self._centre, self._mean = B.mean(axis=0), y.mean()
         B = B - self._centre
@@ -228,7 +228,7 @@ class Model:
         return self._mean + alone + self._forest.predict(U)[0]
 
     def _basis(self, U: np.ndarray) -> np.ndarray:
-        """Hats at the knots of numbers and at the choices; 0 where a parameter lacks."""
+        """Hats at the knots of numbers and at the choices; 0 if a parameter is missing."""
         hats = []
         for axis, column in zip(self.axes, U.T, strict=True):
             knots = np.linspace(0, 1, len(axis.choices) or N_KNOTS)
@@ -240,7 +240,7 @@ class Model:
 def _shares(
     U: np.ndarray, y: np.ndarray, draws: np.ndarray, axes: list[Axis], rng: np.random.Generator
 ) -> tuple[np.ndarray, float]:
-    """Shares by bootstrap samples, shape (N_MODELS, n_axes), and what is explained."""
+    """Shares by bootstrap samples, shape (N_MODELS, n_axes), and the explained share."""
     n = len(y)
     shares = np.zeros((N_MODELS, len(axes)))
     if not y.std() > 0:
@@ -263,13 +263,13 @@ def _shares(
 
 
 def _groups(axis: Axis, column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Draws that have a parameter, and the group of each."""
+    """Draws with a parameter, and the group of each."""
     active = np.flatnonzero(~np.isnan(column))
     return active, axis.groups(column[active], N_GROUPS) if len(active) else active
 
 
 def _share(f: np.ndarray, active: np.ndarray, group: np.ndarray) -> float:
-    """Share of the variance of f between the groups of the draws that have a parameter."""
+    """Share of the variance of f between the groups of the draws with a parameter."""
     whole = len(f) * f.var()
     sizes = np.bincount(group)
     sizes = sizes[sizes > 0]

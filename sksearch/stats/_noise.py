@@ -1,4 +1,4 @@
-"""How noisy scores on folds are, candidate by candidate."""
+"""Noise of scores on folds, candidate by candidate."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,11 +19,11 @@ def pooled_variances(
     Parameters
     ----------
     variances : ndarray of shape (n,)
-        Of each candidate.
+        Variances of each candidate.
     df : ndarray of shape (n,)
-        Degrees of freedom of each; 0 for a variance that is unknown.
+        Degrees of freedom of each; 0 for an unknown variance.
     like : ndarray of bool of shape (n,) or None, default=None
-        Candidates whose variances tell the mean; None: all.
+        Candidates used for the mean variance; None: all.
 
     Returns
     -------
@@ -33,8 +33,8 @@ def pooled_variances(
 
     Notes
     -----
-    The prior is found from the logarithms, as in [1]_: what they scatter beyond the noise of their
-    own degrees of freedom is due to different variances.
+    The prior is found from the logarithms, as in [1]_: scatter beyond the noise of their own
+    degrees of freedom is due to different variances.
 
     References
     ----------

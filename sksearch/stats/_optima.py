@@ -31,14 +31,14 @@ TOP_QUARTILE = 0.25  # of the normalised axis
 
 @dataclass(frozen=True)
 class OptimaComparison:
-    """What `compare_optima` returns; printed, it is a table.
+    """Result of `compare_optima`; printed, it is a table.
 
     Parameters
     ----------
     names : tuple of str
         Names of the optimizers, in the order of their means, the lowest first.
     counts : ndarray of shape (n_optimizers,)
-        Counts of runs.
+        Numbers of runs.
     means, sds : ndarray of shape (n_optimizers,)
         Mean and standard deviation (divided by the count) of the best losses.
     statistics : ndarray of shape (n_optimizers, n_optimizers)
@@ -46,7 +46,7 @@ class OptimaComparison:
     p_values : ndarray of shape (n_optimizers, n_optimizers)
         Two-sided p-values of pairs, not adjusted; NaN on the diagonal.
     adjusted : ndarray of shape (n_optimizers, n_optimizers)
-        The p-values adjusted for the count of pairs by Holm's method.
+        The p-values adjusted for the number of pairs by Holm's method.
     alpha : float
         Level of significance in the last column of the table.
 
@@ -91,7 +91,7 @@ class OptimaComparison:
 def compare_optima(optima: Mapping[str, ArrayLike], alpha: float = 0.05) -> OptimaComparison:
     """Compare the best losses of optimizers pair by pair, by Kolmogorov-Smirnov and means.
 
-    The test says whether two optimizers differ, their means say which is better [1]_.
+    The test shows if two optimizers differ, their means show which is better [1]_.
 
     Parameters
     ----------
@@ -112,8 +112,8 @@ def compare_optima(optima: Mapping[str, ArrayLike], alpha: float = 0.05) -> Opti
 
     Notes
     -----
-    The test is of the values and not of their smoothed density, so no bandwidth matters. Where
-    many values are equal, its p-values are too large rather than too small.
+    The test is of the values and not of their smoothed density, so no bandwidth matters. With many
+    equal values its p-values are conservative.
 
     References
     ----------
@@ -165,15 +165,15 @@ def _square(pairs, values, diagonal):
 def ks_best_of(values: ArrayLike, n_draws: int, cdf: Callable[[np.ndarray], ArrayLike]) -> Any:
     """Test whether losses are distributed as the best of `n_draws` independent draws.
 
-    The best loss of random search is. The best loss of Hyperband is where curves are flat, since
-    then halving never discards the best candidate.
+    The best loss of random search is. Hyperband has its lowest loss with flat curves, since
+    halving then never discards the best candidate.
 
     Parameters
     ----------
     values : array-like of shape (n_runs,)
         Best loss of each run.
     n_draws : int
-        Count of candidates in a run.
+        Number of candidates in a run.
     cdf : callable
         ``cdf(x)``, probability that the loss of one draw is at most `x`.
 
@@ -208,7 +208,7 @@ def ks_best_of(values: ArrayLike, n_draws: int, cdf: Callable[[np.ndarray], Arra
 
 @dataclass(frozen=True)
 class IdealEvaluation:
-    """What `ideal_evaluation` returns for one optimizer.
+    """Result of `ideal_evaluation` for one optimizer.
 
     Parameters
     ----------
@@ -219,9 +219,8 @@ class IdealEvaluation:
     profiles : Profiles
         Mean, median, sd and dynamic order of the densities over the grid.
     order_at_top_quartile : float
-        Share of pairs of problems whose densities are in the same order at 0 and at 0.25. It is
-        low for an optimizer that often finds the best loss on some problems, and a good one on
-        others.
+        Share of pairs of problems with densities in the same order at 0 and at 0.25. It is low for
+        an optimizer that often finds the best loss on some problems, and a good one on others.
 
     Examples
     --------
@@ -253,7 +252,7 @@ def ideal_evaluation(
     bandwidth : float, default=0.05
         Bandwidth of all densities, on the normalised axis; see `Density`.
     n_grid : int, default=221
-        Count of points of the grid.
+        Number of points of the grid.
 
     Returns
     -------
@@ -269,9 +268,9 @@ def ideal_evaluation(
     Notes
     -----
     The document [1]_ asks for densities "aggregated with the same profiles" on normalised axes,
-    and for the "static order at top quartile". At both ends of the axis densities are nearly 0,
-    so order at ends says nothing about them; we read the top quartile as the best quarter of
-    the axis and compare its two ends.
+    and for the "static order at top quartile". At both ends of the axis densities are nearly 0, so
+    their order there carries no information; we read the top quartile as the best quarter of the
+    axis and compare its two ends.
 
     References
     ----------

@@ -22,7 +22,7 @@ from sksearch.stats._checks import check_finite
 
 @dataclass(frozen=True)
 class Profiles:
-    """What `profiles` returns.
+    """Result of `profiles`.
 
     Parameters
     ----------
@@ -66,14 +66,14 @@ def profiles(curves: ArrayLike) -> Profiles:
     Raises
     ------
     ValueError
-        If `curves` has another shape, a single curve, or values that are not finite.
+        If `curves` has another shape, a single curve, or non-finite values.
 
     Notes
     -----
     The document [1]_ averages over i how many of the curves below and above i stay there, and
     divides by n - 1. This is the share of ordered pairs that keep their strict order. Here two
-    curves that are equal at both epochs keep their order, too, so that the order of any curves
-    with themselves is 1. Without ties both definitions are the same.
+    curves equal at both epochs also keep their order, so that the order of any curves with
+    themselves is 1. Both definitions agree if there are no ties.
 
     References
     ----------
@@ -107,7 +107,7 @@ def profiles(curves: ArrayLike) -> Profiles:
 
 @own_numerics()
 def order_kept(before: ArrayLike, after: ArrayLike) -> float:
-    """Return the share of pairs that are in the same order in two lists of values.
+    """Return the share of pairs in the same order in two lists of values.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def order_kept(before: ArrayLike, after: ArrayLike) -> float:
 
 
 def _pairs(counts: np.ndarray) -> int:
-    """Return the count of pairs within groups of these counts."""
+    """Return the number of pairs within groups of these counts."""
     return int((counts * (counts - 1) // 2).sum())
 
 
@@ -172,7 +172,7 @@ def area_under_curve(curves: ArrayLike, resources: ArrayLike | None = None) -> n
     curves : array-like of shape (n_curves, n_epochs)
         Losses.
     resources : array-like of shape (n_epochs,) or None, default=None
-        Where the losses were measured, increasing; None: one unit apart.
+        Resources at which the losses were measured, increasing; None: one unit apart.
 
     Returns
     -------

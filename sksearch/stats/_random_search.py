@@ -1,8 +1,8 @@
-"""How many random draws hit a good model: exact, without replacement.
+"""Number of random draws needed to hit a good model: exact, without replacement.
 
 ===============  ==============================================================
-N, M             count of models, and of those that are good enough
-n                count of draws, no model twice
+N, M             number of models, and of those that are good enough
+n                number of draws, no model twice
 P(n)             1 - C(N - M, n) / C(N, n), that at least one of n is good
 ===============  ==============================================================
 """
@@ -22,11 +22,11 @@ def hit_probability(n_models: int, n_top: int, n_draws: int) -> float:
     Parameters
     ----------
     n_models : int
-        Count of models in the space.
+        Number of models in the space.
     n_top : int
-        Count of models that are good enough.
+        Number of good enough models.
     n_draws : int
-        Count of models that are drawn, none twice.
+        Number of models drawn, none twice.
 
     Returns
     -------
@@ -59,9 +59,9 @@ def draws_to_hit(n_models: int, n_top: int, probability: float | Fraction) -> in
     Parameters
     ----------
     n_models : int
-        Count of models in the space.
+        Number of models in the space.
     n_top : int
-        Count of models that are good enough.
+        Number of good enough models.
     probability : float or Fraction
         Probability to exceed. A float means the decimal that it is printed as: 0.95 is 19/20.
 
@@ -77,9 +77,9 @@ def draws_to_hit(n_models: int, n_top: int, probability: float | Fraction) -> in
 
     Notes
     -----
-    The count is computed in whole numbers, so that rounding takes no probability that is just met
-    for one that is exceeded. It is that of the table in [1]_; the products in the text of [1]_ are
-    off by one in their limits.
+    The count is computed in whole numbers, so that rounding does not turn a probability just met
+    into one exceeded. It agrees with the table in [1]_; the products in the text of [1]_ are off
+    by one in their limits.
 
     References
     ----------
@@ -118,7 +118,7 @@ def _counts(n_models: int, n_top: int) -> tuple[int, int]:
 
 
 def _odds(n_models: int, n_top: int, n_draws: int) -> tuple[int, int]:
-    """Return the counts of ordered draws without a good model, and of all ordered draws.
+    """Return the numbers of ordered draws without a good model, and of all ordered draws.
 
     The ratio of the two is the same with `n_top` and `n_draws` exchanged, so the smaller one
     decides the number of factors.

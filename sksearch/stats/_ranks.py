@@ -47,7 +47,7 @@ def ranks(losses: ArrayLike) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Friedman:
-    """What `friedman` returns.
+    """Result of `friedman`.
 
     Parameters
     ----------
@@ -128,9 +128,9 @@ def critical_difference(n_methods: int, n_problems: int, alpha: float = 0.05) ->
     Parameters
     ----------
     n_methods : int
-        Count of methods that are ranked, at least 2.
+        Number of methods ranked, at least 2.
     n_problems : int
-        Count of problems that ranks are averaged over.
+        Number of problems that ranks are averaged over.
     alpha : float, default=0.05
         Level, for all pairs together.
 
@@ -163,7 +163,7 @@ def wilcoxon_holm(losses: ArrayLike, control: int | None = None) -> np.ndarray:
     Parameters
     ----------
     losses : array-like of shape (n_problems, n_methods)
-        Losses, less is better; or mean ranks over seeds, where losses of problems have no common
+        Losses, less is better; or mean ranks over seeds, if losses of problems have no common
         scale.
     control : int or None, default=None
         Column to compare all others with; None: all pairs.
@@ -171,13 +171,13 @@ def wilcoxon_holm(losses: ArrayLike, control: int | None = None) -> np.ndarray:
     Returns
     -------
     p_values : ndarray of shape (n_methods,) or (n_methods, n_methods)
-        Two-sided and adjusted for the number of comparisons; NaN for a method with itself, 1
-        for methods that are equal on all problems.
+        Two-sided and adjusted for the number of comparisons; NaN for a method with itself, 1 for
+        methods equal on all problems.
 
     Raises
     ------
     ValueError
-        If there are fewer than two methods, or `control` is none of them.
+        If there are fewer than two methods, or `control` is not one of them.
 
     Examples
     --------

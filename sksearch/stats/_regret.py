@@ -1,4 +1,4 @@
-"""Regret of searches over what was spent, and confidence intervals."""
+"""Regret of searches over the budget spent, and confidence intervals."""
 
 import warnings
 from collections.abc import Callable
@@ -16,7 +16,7 @@ BLOCK = 2**22  # resampled values at a time: 32 MB
 
 @own_numerics()
 def normalised_regret(losses: ArrayLike, best: ArrayLike, reference: ArrayLike) -> np.ndarray:
-    """Return losses on a scale where 0 is the best known and 1 a reference.
+    """Return losses scaled from 0, the best known, to 1, a reference.
 
     Parameters
     ----------
@@ -30,8 +30,8 @@ def normalised_regret(losses: ArrayLike, best: ArrayLike, reference: ArrayLike) 
     Returns
     -------
     regret : ndarray
-        ``(losses - best) / (reference - best)``: above 1 where a loss is worse than the
-        reference, NaN where the loss is NaN.
+        ``(losses - best) / (reference - best)``: above 1 if a loss is worse than the reference,
+        NaN if the loss is NaN.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def anytime_regret(
     grid : array-like of shape (n_grid,)
         Amounts spent at which the incumbents are read.
     before : float, default=nan
-        Value where nothing is known yet.
+        Value before the first result.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def anytime_regret(
     Raises
     ------
     ValueError
-        If the lengths differ, there is no result, or `resources` decreases.
+        If the lengths differ, results are missing, or `resources` decreases.
 
     Examples
     --------
@@ -122,14 +122,14 @@ def bootstrap_interval(
     level : float, default=0.95
         Coverage of the interval.
     n_resamples : int, default=2000
-        Count of resamples.
+        Number of resamples.
     random_state : int, RandomState instance or None, default=0
         Seed of the resamples.
 
     Returns
     -------
     low, high : ndarray of shape (n_columns,), or float
-        Ends of the interval; equal where all runs are equal.
+        Ends of the interval; equal if all runs are equal.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def bootstrap_interval(
 
     Notes
     -----
-    The interval is bias-corrected and accelerated [1]_. Where that is undefined, since nearly all
+    The interval is bias-corrected and accelerated [1]_. If that is undefined, since nearly all
     values are equal, its ends are percentiles of the resamples.
 
     References

@@ -4,7 +4,7 @@
 s[i]     mean score of candidate i, folds taken as equally easy, shape (n,)
 z[i, g]  what block g of rows contributes to s[i]; sums over g are 0; shape (n, n_blocks)
 w[b, g]  how often block g is drawn in resample b, shape (n_resamples, n_blocks)
-k        count of folds
+k        number of folds
 =======  ======================================================================================
 """
 
@@ -21,7 +21,7 @@ N_RESAMPLES = 500
 FEWEST_BLOCKS = 20  # with fewer, the folds are no worse
 KNOWN = 0.9  # of the candidates, whose contributions have to be known
 #: Models of several folds share training rows, so that one sample makes all of them better or
-#: worse: a standard error is as much larger than that of one model on so many test rows.
+#: worse: a standard error is as much larger than that of one model on that many test rows.
 OVERLAP = 1.4
 CONFIDENCE = 0.95  # of the interval
 
@@ -37,16 +37,16 @@ def corrected_by_rows(
 ) -> SelectedScore:
     """Correct the score of the best of several candidates by resampled rows.
 
-    In each resample of the rows the candidate is chosen that is best on the rows drawn, and
-    its score on the others is honest: the difference to that of the candidate chosen by all rows
-    is what the choice by luck costs.
+    In each resample of the rows the best candidate on the rows drawn is chosen, and its score on
+    the others is unbiased: the difference to the score of the candidate chosen by all rows is the
+    cost of a lucky choice.
 
     Parameters
     ----------
     selected : SelectedScore
         Selection by the folds.
     scores : ndarray of shape (n_candidates, n_folds)
-        Greater is better; NaN where one is missing.
+        Greater is better; NaN if one is missing.
     chosen : int
         Row of the chosen candidate.
     row_scores : RowScores or None
@@ -59,14 +59,14 @@ def corrected_by_rows(
     Returns
     -------
     selected : SelectedScore
-        Corrected by rows; as it was given where they are not known.
+        Corrected by rows; as it was given if unknown.
 
     Notes
     -----
     This is the bootstrap bias correction of [1]_, with each candidate's score taken as linear in
-    the counts of rows. The variance is the larger one of the chosen candidate's own and of the
-    scores on the rows left out, whose candidates differ. A candidate that was dropped before the
-    last fold is taken to be on the others what it was on its own ones.
+    the numbers of rows. The variance is the larger of two: the chosen candidate's own, and the
+    variance of the scores on the rows left out, which belong to different candidates. A candidate
+    dropped before the last fold is assumed to score on the others as on its own folds.
 
     References
     ----------
@@ -86,7 +86,7 @@ def corrected_by_rows(
     luck, spread = _resampled(s, z, chosen)
     corrected = selected.seen - luck
     own = z[chosen] * y.shape[1] / np.isfinite(y[chosen]).sum()
-    # A winner without a row that costs as much as all others may have been lucky in this, too.
+    # A winner without a row that costs as much as all others may have been lucky in this as well.
     variance = max(np.sum(own**2), spread)
     if np.isfinite(limits).all():  # where no row is wrong, the next one may be
         variance += (np.diff(limits)[0] / row_scores.n_samples) ** 2
@@ -101,8 +101,8 @@ def corrected_by_rows(
 def _resampled(s: np.ndarray, z: np.ndarray, chosen: int) -> tuple[float, float]:
     """Choose in resamples of the rows, and score the choice on the rows left out.
 
-    Returns by how much the chosen candidate is expected to be worse than it seems, 0 at least, and
-    the variance of these scores, as if they were of as many rows as all.
+    Returns the expected optimism of the chosen candidate's score, at least 0, and the variance of
+    these scores, scaled to the number of all rows.
     """
     if len(s) == 1:
         return 0.0, 0.0

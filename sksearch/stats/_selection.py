@@ -3,7 +3,7 @@
 ==========  ==================================================================================
 y[i, j]     score of candidate i on fold j: m[i] + f[j] + noise; NaN where there is none
 m[i], f[j]  true score of candidate i; how much easier fold j is than the average fold
-K, n        count of folds; count of candidates with a score
+K, n        count of folds; number of candidates with a score
 r           rows of a test fold for each row of its training fold
 s2[i]       variance of the mean of candidate i around m[i]: noise * (1 / folds of i + r)
 g, w[g]     grid of true scores; share of candidates at each of them (the prior)
@@ -23,10 +23,10 @@ from sksearch.stats._noise import FLAT, checked_scores, pooled_variances
 
 N_GRID = 100
 N_EM = 100
-# Candidates with like scores often have like params, and share their luck: they count as one
+# Candidates with like scores often have like parameters, and share their luck: they count as one
 # other. If all of them counted, intervals of real searches would be too short.
 MOST_NEAR = 2
-MIN_BETTER = 10  # candidates that tell how easy the folds are, if there are so many
+MIN_BETTER = 10  # candidates that tell how easy the folds are, if there are that many
 N_SWEEPS = 30  # of the additive model, where folds are missing
 N_WEIGHTED = 3  # rounds of noise and folds, which depend on each other
 SURELY = 4.0  # standard errors of a difference beyond which a candidate is surely worse
@@ -45,15 +45,15 @@ class SelectedScore:
     low, high : float
         Interval for the score on new data, of the confidence asked for; NaN with a single fold.
     tibshirani : float
-        The correction of Tibshirani and Tibshirani; NaN where a candidate lacks folds.
+        The correction of Tibshirani and Tibshirani; NaN if a candidate lacks folds.
     noise : float
         Standard deviation of a score on one fold, apart from how easy the fold is.
     p_value : float
         Probability of differences as large as these if all candidates were equally good; NaN
         with fewer than two candidates or two folds.
     n_samples : int, default=0
-        Count of the rows that `corrected`, `low` and `high` were computed from; 0 where it was
-        the folds.
+        Number of the rows that `corrected`, `low` and `high` were computed from; 0 if it was the
+        folds.
 
     Examples
     --------
@@ -85,20 +85,19 @@ def selected_score(
 ) -> SelectedScore:
     """Correct the score of the best of several candidates for having been chosen.
 
-    The best of many noisy scores is too good: it was chosen for its luck, too. Candidates are
+    The best of many noisy scores is optimistic, since it was also selected by luck. Candidates are
     taken as draws from an unknown distribution of true scores, which is estimated from all of
-    them; the expected true score of the chosen one, given what was seen, knows no such bias.
+    them; the expected true score of the chosen one, given the observed scores, has no such bias.
 
     Parameters
     ----------
     scores : array-like of shape (n_candidates, n_folds)
-        Greater is better. NaN where a candidate was dropped before a fold; a row of NaN is left
-        out.
+        Greater is better. NaN if a candidate was dropped before a fold; a row of NaN is left out.
     chosen : int or None, default=None
         Row of the chosen candidate. None: the best mean of those with all folds.
     test_ratio : float or None, default=None
-        Rows of a test fold for each row of its training fold. None: that of cross-validation,
-        1 / (n_folds - 1).
+        Rows of a test fold for each row of its training fold. None: as in cross-validation, 1 /
+        (n_folds - 1).
     confidence : float, default=0.95
         Probability of the interval.
 
@@ -122,8 +121,8 @@ def selected_score(
     Scores are the sum of a candidate's true score, an effect of the fold and noise. The prior over
     true scores is the nonparametric maximum of the likelihood [1]_, by expectation maximisation on
     a grid. The interval adds three variances: of the posterior; of the prior's own places, each
-    known from the candidates near it; and of the folds, with the factor of [2]_ for
-    training sets that overlap. [3]_ is given beside it.
+    known from the candidates near it; and of the folds, with the factor of [2]_ for training sets
+    that overlap. [3]_ is given next to it.
 
     References
     ----------
@@ -182,22 +181,22 @@ def selected_score(
 def additive_model(y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Split scores into candidates, folds and noise by weighted least squares.
 
-    How easy a fold is, and the noise that is typical, is found from the better candidates: weak
-    ones, which may guess one class for all rows, have other folds and other noise.
+    The better candidates determine how easy a fold is, and the typical noise: weak ones, which may
+    guess one class for all rows, have other folds and other noise.
 
     Parameters
     ----------
     y : ndarray of shape (n_candidates, n_folds)
-        Each row has a score; NaN where one is missing.
+        Each row has a score; NaN if one is missing.
 
     Returns
     -------
     means : ndarray of shape (n_candidates,)
-        Of an average fold.
+        Means of an average fold.
     folds : ndarray of shape (n_folds,)
         Their sum is 0.
     noise, df : ndarray of shape (n_candidates,)
-        Variance of what is left of each candidate, and its degrees of freedom.
+        Residual variance of each candidate, and its degrees of freedom.
     """
     n_better = max(min(len(y), MIN_BETTER), -(-len(y) // 4))
     order = np.argsort(-np.nanmean(y, axis=1), kind="stable")
@@ -215,7 +214,7 @@ def additive_model(y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, n
 
 
 def _fold_effects(y, weights):
-    """How much easier each fold is; noisy candidates tell less."""
+    """Ease of each fold; noisy candidates have less weight."""
     folds = np.zeros(y.shape[1])
     w = np.where(np.isfinite(y), weights[:, np.newaxis], 0.0)
     total = w.sum(axis=0)
@@ -247,14 +246,14 @@ def _posterior(means, s2, chosen):
         weights = p.mean(axis=0)
     own = p[chosen]
     mean = own @ grid
-    # The places of the prior are estimates, too: each of as many candidates as are near it.
+    # The places of the prior are estimates as well: each of as many candidates as are near it.
     affinity = likelihood @ own / (likelihood[chosen] @ own)
     near = np.clip(np.minimum(affinity, 1) @ (s2[chosen] / s2), 1, MOST_NEAR)
     return float(mean), float(own @ (grid - mean) ** 2 + s2[chosen] / near)
 
 
 def _p_value(y, means, s2):
-    """Of an F-test whether candidates differ, with the variance of folds that overlap."""
+    """p-value of an F-test between candidates, with the variance of overlapping folds."""
     n, k = y.shape
     if n < 2:
         return np.nan

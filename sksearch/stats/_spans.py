@@ -65,8 +65,8 @@ def bars_of(history: History) -> tuple[list[Bar], list[float]]:
 def _rows(spans: list[Span]) -> list[int]:
     """The row of each span, in the order of beginning.
 
-    A worker keeps its row. A new one takes a row whose worker has ended for good, and so does each
-    span of workers that have no names.
+    A worker keeps its row. A new worker takes the row of a worker that has ended for good, and so
+    does each span of workers with no names.
     """
     names = [span.worker or f"#{i}" for i, span in enumerate(spans)]
     last = dict(zip(names, (span.ended for span in spans), strict=True))

@@ -1,4 +1,4 @@
-"""Candidates that cannot be told from the chosen one, by the rows or the folds that all share.
+"""Candidates tied with the chosen one, by the rows or the folds that all share.
 
 =========  ===================================================================================
 y[i, j]    score of candidate i on fold j
@@ -53,7 +53,7 @@ def tied_candidates(
     test_ratio: float | None = None,
     level: float = 0.05,
 ) -> np.ndarray:
-    """Find the candidates that cannot be told from the chosen one.
+    """Find the candidates tied with the chosen one.
 
     Parameters
     ----------
@@ -62,9 +62,9 @@ def tied_candidates(
     chosen : int
         Row of the chosen candidate.
     rows : array-like of shape (n_candidates, n_rows) or None, default=None
-        By how much each row of data, or block of rows, moves the mean score of each candidate:
-        of accuracy 1 / n_rows for a right prediction and 0 for a wrong one. NaN for candidates
-        whose rows are unknown. None: the scores on the folds are compared, which show less.
+        Contribution of each row of data, or block of rows, to the mean score of each candidate: of
+        accuracy 1 / n_rows for a right prediction and 0 for a wrong one. NaN for candidates with
+        unknown rows. None: the scores on the folds are compared, which show less.
     test_ratio : float or None, default=None
         Rows of a test fold for each row of its training fold. None: 1 / (n_folds - 1).
     level : float, default=0.05
@@ -86,9 +86,9 @@ def tied_candidates(
 
     Notes
     -----
-    The test is paired: of two classifiers and accuracy it is McNemar's, of other metrics that of
-    the mean difference over rows. Levels are corrected for the number of candidates [1]_. Few
-    folds give a poor variance, so that of each pair is shrunk to those of all [2]_.
+    The test is paired: McNemar's for two classifiers and accuracy, a test of the mean difference
+    over rows for other metrics. Levels are corrected for the number of candidates [1]_. Few folds
+    give a poor estimate, so the variance of each pair is shrunk towards the variances of all [2]_.
 
     References
     ----------
@@ -133,7 +133,7 @@ def find_ties(
     chosen : int
         Row of the chosen candidate.
     z : ndarray of shape (n_candidates, n_blocks) or None, default=None
-        By how much blocks of rows move the mean scores.
+        Contributions of blocks of rows to the mean scores.
     n_samples : int or None, default=None
         Number of rows in all blocks; None for blocks of one row.
     test_ratio, level : float

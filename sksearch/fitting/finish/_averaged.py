@@ -1,4 +1,4 @@
-"""Fitted models averaged into one: what becomes of the best candidates of a search."""
+"""Fitted models averaged into one, for the best candidates of a search."""
 
 from collections.abc import Sequence
 from typing import Any, Self
@@ -15,7 +15,7 @@ from sksearch.fitting.run._predictions import Classes, labels_of, shares_of
 
 
 class _Averaged(BaseEstimator):
-    """What both kinds share."""
+    """Base class of both kinds."""
 
     def __init__(self, models: list, weights: Sequence[float] | None = None) -> None:
         self.models = models
@@ -32,12 +32,12 @@ class _Averaged(BaseEstimator):
         Returns
         -------
         self : object
-            As it is.
+            The model itself.
         """
         return self
 
     def _mean(self, parts: Sequence[Any]) -> Any:
-        """Mean of what the models have given, by their weights."""
+        """Weighted mean of the models' outputs."""
         weights = np.ones(len(parts)) if self.weights is None else np.asarray(self.weights)
         total: Any = 0.0
         for weight, part in zip(weights, parts, strict=True):
@@ -56,12 +56,12 @@ class _Averaged(BaseEstimator):
 
     @property
     def n_features_in_(self) -> int:
-        """Count of features, if the models know it."""
+        """Number of features, if the models have it."""
         return self.models[0].n_features_in_
 
     @property
     def feature_names_in_(self) -> np.ndarray:
-        """Names of the features, if the models know them."""
+        """Names of the features, if the models have them."""
         return self.models[0].feature_names_in_
 
 
@@ -105,7 +105,7 @@ class Voting(ClassifierMixin, BaseEstimator):
         Returns
         -------
         y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            Labels; of equals the one that is sorted first.
+            Labels; ties go to the label sorted first.
         """
         return labels_of(self._shares(X), self._known())
 
@@ -137,7 +137,7 @@ class Voting(ClassifierMixin, BaseEstimator):
         Returns
         -------
         decisions : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Of two classes one column, for the second one.
+            One column for two classes, for the second one.
         """
         (shares,) = self._shares(X)
         if shares.shape[1] == 2:  # of the second alone: equal ones stay equal
@@ -160,26 +160,26 @@ class AveragedClassifier(Voting, _Averaged):
     """Fitted classifiers, their probabilities averaged.
 
     A model without ``predict_proba`` gives its vote instead. A class that a model has never seen
-    gets nothing from it.
+    gets no weight from it.
 
     Parameters
     ----------
     models : list of estimator objects
-        Fitted classifiers. They are not trained again; inside of a ``FrozenEstimator``, where a
-        search puts them, ``clone`` keeps them too.
+        Fitted classifiers. They are not trained again. A search wraps them in a
+        ``FrozenEstimator``, so that ``clone`` keeps them.
     weights : sequence of float or None, default=None
-        How much each model counts; None for all alike.
+        Weight of each model; None for equal weights.
     classes : list of ndarray or None, default=None
-        Labels of each column of the target. None: those that at least one model knows.
+        Labels of each column of the target. None: the labels seen by at least one model.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,), or list of ndarray
         Labels; a list if the target has several columns.
     n_features_in_ : int
-        Count of features, if the models know it.
+        Number of features, if the models have it.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, if the models know them.
+        Names of the features, if the models have them.
 
     See Also
     --------
@@ -187,8 +187,8 @@ class AveragedClassifier(Voting, _Averaged):
 
     Notes
     -----
-    scikit-learn's ``VotingClassifier`` cannot take models that are fitted already, unless they
-    know the same classes; and where they vote, these must be 0, 1, 2 and so on.
+    scikit-learn's ``VotingClassifier`` takes fitted models only if they have the same classes,
+    which must be 0, 1, 2, ... for voting.
 
     Examples
     --------
@@ -249,17 +249,17 @@ class AveragedRegressor(RegressorMixin, _Averaged):
     Parameters
     ----------
     models : list of estimator objects
-        Fitted regressors, of one target column or several. They are not trained again; inside of
-        a ``FrozenEstimator``, where a search puts them, ``clone`` keeps them too.
+        Fitted regressors, of one target column or several. They are not trained again. A search
+        wraps them in a ``FrozenEstimator``, so that ``clone`` keeps them.
     weights : sequence of float or None, default=None
-        How much each model counts; None for all alike.
+        Weight of each model; None for equal weights.
 
     Attributes
     ----------
     n_features_in_ : int
-        Count of features, if the models know it.
+        Number of features, if the models have it.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, if the models know them.
+        Names of the features, if the models have them.
 
     See Also
     --------

@@ -1,4 +1,4 @@
-"""Rules that choose among candidates which cannot be told from the best: ``refit=`` by name."""
+"""Rules that choose among candidates tied with the best: ``refit=`` by name."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ from sksearch.reader._values import is_finite
 
 
 def has_simplicity(names: Iterable[str]) -> bool:
-    """Tell whether any of these parameters says which of two models is simpler."""
+    """Return whether any of these parameters measures complexity."""
     names = list(names)
     return any(_direction(name, names) for name in names)
 
@@ -34,8 +34,8 @@ def complexity(params: Sequence[Params]) -> np.ndarray:
     Returns
     -------
     complexity : ndarray of shape (n,)
-        The mean over parameters of ranks between 0, the simplest, and 1; all 0 where no parameter
-        says which is simpler.
+        The mean over parameters of ranks between 0, the simplest, and 1; all 0 if no parameter
+        measures complexity.
     """
     names = sorted({name for each in params for name in each})
     columns = []
@@ -69,8 +69,8 @@ def one_standard_error(results: dict[str, Any], *, metric: str = "score") -> int
     Raises
     ------
     ValueError
-        If there are fewer than two folds, no candidate has a score, or no parameter says which of
-        two models is simpler.
+        If there are fewer than two folds, no candidate has a score, or no parameter measures
+        complexity.
 
     See Also
     --------
@@ -78,9 +78,9 @@ def one_standard_error(results: dict[str, Any], *, metric: str = "score") -> int
 
     Notes
     -----
-    The standard error is that of the mean of the best candidate over the folds. A model is simpler
-    with a smaller ``C``, ``max_depth``, ``n_estimators`` and the like, and with a larger
-    ``alpha``, ``min_samples_leaf``, ``n_neighbors`` and the like; ranks of several are averaged.
+    The standard error refers to the best candidate's mean over the folds. A model is simpler with
+    a smaller ``C``, ``max_depth``, ``n_estimators`` and the like, and with a larger ``alpha``,
+    ``min_samples_leaf``, ``n_neighbors`` and the like; ranks of several are averaged.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def one_standard_error(results: dict[str, Any], *, metric: str = "score") -> int
 
 @own_numerics()
 def simplest(results: dict[str, Any], *, metric: str = "score") -> int:
-    """Choose the simplest candidate of those that are tied with the best.
+    """Choose the simplest candidate of those tied with the best.
 
     Parameters
     ----------
@@ -117,11 +117,11 @@ def simplest(results: dict[str, Any], *, metric: str = "score") -> int:
     Raises
     ------
     ValueError
-        If no candidate has a score, or no parameter says which of two models is simpler.
+        If no candidate has a score, or no parameter measures complexity.
 
     See Also
     --------
-    sksearch.stats.tied_candidates : Candidates that are tied.
+    sksearch.stats.tied_candidates : The test for ties.
     one_standard_error : A fixed distance in place of a test, and what is simple.
 
     Examples
@@ -139,7 +139,7 @@ def simplest(results: dict[str, Any], *, metric: str = "score") -> int:
 
 @own_numerics()
 def fastest(results: dict[str, Any], *, metric: str = "score") -> int:
-    """Choose the candidate that is trained and scored fastest of those tied with the best.
+    """Choose the candidate trained and scored fastest of those tied with the best.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def fastest(results: dict[str, Any], *, metric: str = "score") -> int:
 
     See Also
     --------
-    sksearch.stats.tied_candidates : Candidates that are tied.
+    sksearch.stats.tied_candidates : The test for ties.
 
     Examples
     --------
@@ -204,7 +204,7 @@ def _fastest(results: Mapping[str, Any], metric: str, row_scores: Any = None) ->
 
 
 def _tied(rows: np.ndarray, scores: np.ndarray, best: int, row_scores: Any) -> np.ndarray:
-    """Which of these rows of ``cv_results_`` are tied, by the rows of data if they are known."""
+    """Mask of the tied rows of ``cv_results_``, by the rows of data if known."""
     from sksearch.stats._ties import find_ties  # most searches choose by no rule
 
     if row_scores is None:
@@ -255,9 +255,9 @@ def check_rule(refit: Any, scoring: Any, names: Iterable[str], n_folds: int) -> 
     refit, scoring : object
         As the user gave them.
     names : iterable of str
-        Parameters that are searched.
+        Parameters searched.
     n_folds : int
-        Count of folds.
+        Number of folds.
     """
     if not isinstance(refit, str):
         return
@@ -312,7 +312,7 @@ def _finalists(results: Mapping[str, Any], metric: str) -> tuple[np.ndarray, np.
 
 
 def _complexity_of(results: Mapping[str, Any]) -> np.ndarray:
-    """Complexity of each row; ValueError where nothing says what is simpler."""
+    """Complexity of each row; ValueError if no parameter measures it."""
     names = {name for params in results["params"] for name in params}
     if not has_simplicity(names):
         raise ValueError(no_simplicity(names))
@@ -320,7 +320,7 @@ def _complexity_of(results: Mapping[str, Any]) -> np.ndarray:
 
 
 def no_simplicity(names: Iterable[str]) -> str:
-    """Say that no parameter says which model is simpler."""
+    """Return the error if no parameter measures complexity."""
     return (
         f"None of the parameters {sorted(names)} says which of two models is simpler: pass "
         "refit='fastest', or a function of cv_results_ that returns the index of a row."
@@ -335,7 +335,7 @@ def _first(rows: np.ndarray, means: np.ndarray, allowed: np.ndarray, cost: Any) 
 
 
 def _direction(name: str, names: Sequence[str]) -> int:
-    """1 if a smaller value is simpler, -1 if a larger one is, 0 if nobody knows."""
+    """1 if a smaller value is simpler, -1 if a larger one is, 0 if unknown."""
     prefix, _, leaf = name.rpartition("__")
     if any(leaf in family.smaller for family in families()):
         return 1
@@ -346,7 +346,7 @@ def _direction(name: str, names: Sequence[str]) -> int:
 
 
 def _amount(value: Any, direction: int) -> float:
-    """A value as a number; None mostly stands for no limit; NaN for words, which are no amount."""
+    """A value as a number; None mostly means no limit; NaN for words."""
     if isinstance(value, tuple | list) and all(map(is_finite, value)):
         return float(np.sum(value))
     if value is None and direction > 0:

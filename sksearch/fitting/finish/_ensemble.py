@@ -1,4 +1,4 @@
-"""Which candidates are in the average of the best ones, and what it brings."""
+"""Candidates in the average of the best ones, and its gain."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,21 +12,20 @@ class Ensemble:
     Parameters
     ----------
     weights : dict of int to float
-        How much each counts, by its row of ``cv_results_``; they sum to 1.
+        Weights by row of ``cv_results_``; they sum to 1.
     params : list of dict
-        Params of each.
+        Parameters of each.
     score : float or None
-        Mean over the folds of the score on each fold of the average that is chosen on the others.
-        So it is not too good, however many averages were tried. None where there was one candidate
-        only.
+        Mean over the folds of the score of the average chosen on the other folds, so that it is
+        unbiased by the number of averages tried. None if there was one candidate only.
     alone : float or None
-        The same of the best candidate that is chosen on the others.
+        The same for the best candidate chosen on the other folds.
 
     Attributes
     ----------
     gain : float
-        By how much the average is better; 0 where one candidate is used alone. An average is used
-        unless it is worse by more than two errors of this number.
+        Gain in score of the average; 0 if one candidate is used alone. An average is used unless
+        it is worse by more than two standard errors of the gain.
 
     Examples
     --------
@@ -50,13 +49,13 @@ class Ensemble:
 
     @property
     def gain(self) -> float:
-        """By how much the average is better than the best candidate."""
+        """Gain in score of the average over the best candidate."""
         if self.score is None or self.alone is None or len(self) == 1:
             return 0.0
         return self.score - self.alone
 
     def to_frame(self) -> Any:
-        """Return a table of weights and params, a pandas DataFrame, the largest weight first."""
+        """Return a pandas DataFrame of weights and parameters, the largest weight first."""
         import pandas as pd
 
         frame = pd.DataFrame(list(self.params), index=list(self.weights))

@@ -1,7 +1,7 @@
-"""Models that predict as they are told, for scorers of predictions that are known.
+"""Stand-in models with known predictions, for scorers of predictions.
 
-A scorer of predictions asks a model for nothing but predictions for rows that it was given, in any
-order, number and container. Others are told from them here, and cannot score averages.
+A scorer of predictions uses nothing but a model's predictions for the rows given to it, in any
+order, number and container. Other scorers are detected here, and cannot score averages.
 """
 
 import warnings
@@ -47,7 +47,7 @@ class ScoredRows:
     Parameters
     ----------
     context : Context
-        Of the search.
+        Context of the search.
     fold : int
         Index of the fold.
     places : ndarray of int
@@ -62,7 +62,7 @@ class ScoredRows:
         self.known = KnownRows(self.X)
 
     def score(self, context: Context, model: Any, scorer: Any = None) -> float:
-        """Return the score of the metric that counts.
+        """Return the score of the deciding metric.
 
         Raises
         ------
@@ -81,7 +81,7 @@ class ScoredRows:
 
 
 class _StandIn(BaseEstimator):
-    """What looks like a fitted model to a scorer, and answers for some rows alone."""
+    """A stand-in for a fitted model, which predicts a few known rows."""
 
     known: KnownRows
 
@@ -101,7 +101,7 @@ class _StandIn(BaseEstimator):
 
 
 class _Told(_StandIn):
-    """What both kinds share."""
+    """Base class of both kinds."""
 
     def __init__(self, known: KnownRows, told: Any) -> None:
         self.known = known
@@ -109,7 +109,7 @@ class _Told(_StandIn):
 
     @property
     def n_features_in_(self) -> int:
-        """Count of columns of X."""
+        """Number of columns of X."""
         shape: Any = getattr(self.known.X, "shape", ())
         if len(shape) != 2:
             raise AttributeError("n_features_in_")
@@ -125,7 +125,7 @@ class _Told(_StandIn):
 
 
 class KnownClassifier(Voting, _Told):
-    """What stands for a classifier whose shares of classes are known for some rows.
+    """Stand-in for a classifier with known probabilities for some rows.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ class KnownClassifier(Voting, _Told):
 
 
 class KnownRegressor(RegressorMixin, _Told):
-    """What stands for a regressor whose predictions are known for some rows.
+    """Stand-in for a regressor with known predictions for some rows.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ class KnownRegressor(RegressorMixin, _Told):
 
 
 def known_model(context: Context, known: KnownRows, predictions: np.ndarray) -> Any:
-    """Return what predicts as it is told, for a scorer."""
+    """Return a stand-in for scorers, with these predictions."""
     if not is_classifier(context.estimator):
         return KnownRegressor(known, predictions)
     classes = as_classes(context.classes)
@@ -179,16 +179,16 @@ def known_model(context: Context, known: KnownRows, predictions: np.ndarray) -> 
 
 
 class _Echo(_StandIn):
-    """Answers as a model has, method by method, and is nothing else.
+    """Repeats the answers of a model, method by method.
 
     Parameters
     ----------
     known : KnownRows
         The rows.
     answers : dict of str to object
-        By method what the model has returned for them.
+        The model's return values by method.
     like : estimator object
-        Whose kind it is, and whose labels.
+        The model to imitate: its kind and labels.
     """
 
     def __init__(self, known: KnownRows, answers: dict[str, Any], like: Any) -> None:
@@ -200,7 +200,7 @@ class _Echo(_StandIn):
         return self.like.__sklearn_tags__()
 
     def score(self, X: Samples, y: Targets, sample_weight: Targets = None) -> float:
-        """Return the accuracy, or R squared, as classes do that have no score of their own."""
+        """Return the accuracy, or R squared, as scikit-learn's default ``score`` does."""
         kind: Any = ClassifierMixin if is_classifier(self.like) else RegressorMixin
         return kind.score(self, X, y, sample_weight)
 
@@ -226,18 +226,18 @@ class _Echo(_StandIn):
 
 
 def true_shares(context: Context, y: np.ndarray) -> np.ndarray:
-    """Return the shares of classes of a model that knows the labels y, of shape (n, n_columns)."""
+    """Return one-hot probabilities for the labels y, of shape (n, n_columns)."""
     pairs = zip(as_classes(context.classes), y.T, strict=True)
     return np.hstack([np.eye(len(k))[np.searchsorted(k, column)] for k, column in pairs])
 
 
 def why_not_served(context: Context, methods: Collection[str]) -> str:
-    """Say why a scorer cannot score classifiers that have some methods and no others.
+    """Return why a scorer cannot score classifiers with only these methods.
 
     Parameters
     ----------
     context : Context
-        Of the search.
+        Context of the search.
     methods : collection of str
         Some of `METHODS`.
 
@@ -275,14 +275,14 @@ def why_not_served(context: Context, methods: Collection[str]) -> str:
 
 
 def why_not_of_predictions(context: Context, model: Any) -> str:
-    """Say why a scorer is none of predictions, "" if it is one.
+    """Return why a scorer needs more than predictions, "" if it does not.
 
-    Its score of a model is compared with its score of what the model predicts, and nothing else.
+    Its score of a model is compared with its score of the model's predictions alone.
 
     Parameters
     ----------
     context : Context
-        Of the search, with the rows whose predictions are kept.
+        Context of the search, with the rows of the kept predictions.
     model : estimator object
         Fitted.
 
@@ -299,7 +299,7 @@ def why_not_of_predictions(context: Context, model: Any) -> str:
             warnings.simplefilter("ignore")  # they came when the search scored the model
             try:
                 return _difference(context, rows, model)
-            except Exception as error:  # of a fold that has no score, such as an AUC of one class
+            except Exception as error:  # of a fold with no score, such as an AUC of one class
                 found = found or f"it raises {type(error).__name__} ({error})"
     return found
 

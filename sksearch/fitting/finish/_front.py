@@ -1,4 +1,4 @@
-"""Candidates that nobody dominates, and rules that choose one of them."""
+"""Pareto front, and rules for picking one of its candidates."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -18,8 +18,8 @@ from sksearch.history import Result
 class ParetoFront:
     """The candidates of a search that no other one dominates.
 
-    One candidate dominates another if it is nowhere worse and somewhere better. Those that failed
-    or break a bound are left out, and where rungs cannot be compared those of lower rungs.
+    One candidate dominates another if it is nowhere worse and somewhere better. Candidates that
+    failed or break a bound are left out, and lower rungs if rungs are not comparable.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class ParetoFront:
     names : tuple of str
         The objectives.
     signs : ndarray of shape (n_objectives,)
-        1 for an objective that is to be large, -1 for one that is to be small.
+        1 for a maximised objective, -1 for a minimised one.
     all_values : ndarray of shape (n_all, n_objectives)
         Objectives of all candidates that might be on the front.
 
@@ -85,7 +85,7 @@ class ParetoFront:
         Parameters
         ----------
         reference : sequence of float
-            The worst value that counts, of each objective as it is measured.
+            Worst value that counts, for each objective in its own unit.
 
         Returns
         -------
@@ -95,7 +95,7 @@ class ParetoFront:
         Raises
         ------
         ValueError
-            If the reference has another count of values than there are objectives.
+            If the reference has another number of values than there are objectives.
         """
         return hypervolume(self.values * self.signs, self._signed(reference))
 
@@ -104,7 +104,7 @@ class ParetoFront:
         return int(self.index[np.argmax(self._scaled().sum(axis=1))])
 
     def within(self, bound: Bound) -> int:
-        """Return the row that is best in the first objective among those that keep a bound.
+        """Return the best row in the first objective among those within a bound.
 
         Parameters
         ----------
@@ -114,7 +114,7 @@ class ParetoFront:
         Returns
         -------
         index : int
-            Row of ``cv_results_``; where none keeps the bound, that which breaks it least.
+            Row of ``cv_results_``; if none keeps the bound, the one with the smallest violation.
 
         Raises
         ------
@@ -131,8 +131,8 @@ class ParetoFront:
         Parameters
         ----------
         weights : dict of str to float
-            By objective, 0 or more; 0 for those that are left out. Objectives that are to be small
-            have them, too.
+            Weights by objective, 0 or more; 0 for those left out. Minimised objectives also have
+            positive weights.
 
         Returns
         -------
@@ -149,7 +149,7 @@ class ParetoFront:
         return int(self.index[np.argmax(self._scaled() @ w)])
 
     def best(self, name: str) -> int:
-        """Return the row that is best in one of the objectives; ValueError for another name."""
+        """Return the best row in one of the objectives; ValueError for another name."""
         j = self._column(name)
         return int(self.index[np.argmax(self.signs[j] * self.values[:, j])])
 
@@ -176,9 +176,9 @@ class ParetoFront:
 
 
 def check_choice(refit: Any, aims: Aims, metrics: Sequence[str] | None) -> None:
-    """Raise ValueError for a `refit` that chooses nobody from a front.
+    """Raise ValueError for a `refit` that chooses no candidate from a front.
 
-    `metrics` are those of ``scoring``, None where a function names them when it is called.
+    `metrics` are those of ``scoring``, None if a function names them when it is called.
     """
     names = set(aims.names)
     if isinstance(refit, Bound) and refit.metric not in names:

@@ -1,11 +1,11 @@
-"""Which candidates are averaged, and how much each counts: greedy selection with replacement.
+"""Members and weights of an average: greedy selection with replacement.
 
-An average begins with the best candidate. Again and again the candidate joins, also one that is
-in it already, with which the average of predictions for the test rows scores best, by the metric
-of the search (Caruana et al., Ensemble selection from libraries of models, ICML 2004).
+An average begins with the best candidate. Repeatedly the candidate joins that gives the average of
+test predictions the best score, by the metric of the search; a candidate may join several times
+(Caruana et al., Ensemble selection from libraries of models, ICML 2004).
 
-A choice among so many averages is too good on the rows that it was made on. So what an average
-brings is measured on each fold by the choice that is made on the others.
+The best of that many averages has an optimistic score on its own rows, so the gain is measured on
+each fold by the choice made on the others.
 """
 
 import warnings
@@ -28,7 +28,7 @@ from sksearch.fitting.run._known_rows import ALL_ROWS
 from sksearch.fitting.run._metric_calls import Call, Heard
 from sksearch.fitting.run._tasks import Context
 
-N_STEPS = 25  # of the choice; weights are multiples of one part in so many
+N_STEPS = 25  # of the choice; weights are multiples of one part in that many
 N_IN_VAIN = 4  # steps without a better average, after which it ends
 N_ERRORS = 2  # by which averages must be worse, for one candidate to be used alone
 N_PIECES = 5  # of the rows, where there is one fold alone
@@ -43,9 +43,9 @@ class AverageScores:
     Parameters
     ----------
     context : Context
-        Of the search, with the rows whose predictions are kept.
+        Context of the search, with the rows of the kept predictions.
     n_folds : int
-        Count of the folds on which all candidates have been.
+        Number of the folds on which all candidates have been.
     """
 
     def __init__(self, context: Context, n_folds: int) -> None:
@@ -68,12 +68,12 @@ class AverageScores:
                 for fold, piece in self._parts]  # fmt: skip
 
     def score(self, part: int, predictions: np.ndarray) -> float:
-        """Return the score of the metric that counts; -inf where there is none.
+        """Return the score of the deciding metric; -inf if undefined.
 
         Raises
         ------
         NotOfPredictionsError
-            If the scorer asks for what is not known.
+            If the scorer needs more than the known predictions.
         """
         rows = self._rows[part]
         model = known_model(self._context, rows.known, predictions)
@@ -110,7 +110,7 @@ READINGS: tuple[Callable[[Any], Any], ...] = (
 
 
 def ways_to(predicted: np.ndarray, model: Predictor) -> list[Callable[[Any], Any]]:
-    """Return what may have been asked of a model: shares of 0 and 1 are equal to the labels."""
+    """Return possible outputs of a model: probabilities of 0 and 1 are equal to the labels."""
     found = []
     for read in READINGS:
         with suppress(Exception):
@@ -131,11 +131,11 @@ class Average:
     Parameters
     ----------
     weights : dict of int to float
-        By candidate; they sum to 1.
+        Weights by candidate; they sum to 1.
     score : float
-        Of averages, each chosen on the other folds.
+        Score of averages, each chosen on the other folds.
     alone : float
-        Of the best candidates, each chosen on the other folds.
+        Score of the best candidates, each chosen on the other folds.
     """
 
     weights: dict[int, float]
@@ -159,24 +159,24 @@ def choose_average(
     scores : AverageScores
         Scores averages.
     candidates : list of list of ndarray
-        Predictions of each candidate, by part; that which is used alone, where an average brings
-        nothing, is the first.
+        Predictions of each candidate, by part; the first is used alone if an average brings
+        nothing.
     seconds : list of float
         Seconds until the model of each is there.
     limit : float
         Seconds for all models together.
     most : int
-        Largest count of models.
+        Largest number of models.
     without : collection of int, default=()
-        Candidates that cannot be had.
+        Candidates to exclude.
     own : dict of int to list of float or None, default=None
-        Scores of candidates that are used alone, by part, where the search has them: a model may
-        predict another class than the one it gives the largest probability.
+        Scores of candidates used alone, by part, if the search has them: a model may predict
+        another class than the one it gives the largest probability.
 
     Returns
     -------
     average : Average
-        The first candidate alone, where an average would be no better.
+        The first candidate alone, if an average would not be better.
     """
     may_be = [i for i in range(len(candidates)) if i not in without]
     alone: dict[tuple[int, tuple[int, ...]], float]
@@ -201,10 +201,10 @@ def choose_average(
 
 
 def _is_worse(found: Sequence[float], singles: Sequence[float]) -> bool:
-    """Whether averages are worse than single candidates, beyond noise.
+    """True if averages are worse than single candidates, beyond noise.
 
-    On other rows they seldom are, also where a few folds say so: of 63 searches of real tables
-    ten had a mean difference below 0, and seven of their averages were better on other rows.
+    On other rows they rarely are, even if a few folds suggest it: ten of 63 searches of real
+    tables had a mean difference below 0, and seven of their averages were better on other rows.
     """
     differences = np.subtract(found, singles)
     error = differences.std(ddof=1) / np.sqrt(len(differences))
@@ -254,7 +254,7 @@ class _Choice:
         return self.scores.score(part, np.average(predictions, axis=0, weights=[*counts.values()]))
 
     def _may_join(self, joined: Collection[int]) -> list[int]:
-        """Candidates that are in the average, or for which there is time and room."""
+        """Candidates in the average, or for which there is time and room."""
         known = set(joined)
         left = self.limit - sum(self.seconds[i] for i in known)
         has_room = len(known) < self.most

@@ -39,10 +39,10 @@ from sksearch.history import Result
 def rows_like(
     rows: list[ResultRow], index: int, ranks: np.ndarray, results: Sequence[Result]
 ) -> list[int]:
-    """Return the rows of ``cv_results_`` that may be averaged with the winner, which is the first.
+    """Return the rows of ``cv_results_`` that may be averaged, the winner first.
 
-    The others follow best first: of each candidate the best row of those that have predictions on
-    the folds of the winner and break no bound by more than it.
+    The others follow best first: the best row of each candidate with predictions on the winner's
+    folds and no larger violation of a bound.
     """
     n_folds, violation = len(rows[index].outputs), results[index].violation
     found = {
@@ -66,7 +66,7 @@ class Members:
     Parameters
     ----------
     setup : Setup
-        Of the search.
+        Setup of the search.
     rows : list of ResultRow
         Those that may be averaged, by their index in ``cv_results_``; the first is the winner.
     trainings : dict of int to LastTraining
@@ -83,8 +83,8 @@ class Members:
     def average(self, winner: Predictor) -> tuple[Average | None, Predictor]:
         """Return the weights by row, and the average of the models.
 
-        `winner` is the first one's model. Where the others bring nothing, it is returned; and no
-        weights where averages cannot be scored.
+        `winner` is the first one's model. It is returned if the others bring nothing; weights are
+        omitted if averages cannot be scored.
         """
         context, names = self.setup.context, list(self.rows)
         try:
@@ -105,7 +105,7 @@ class Members:
         return average, AveragedClassifier(parts, weights, several)
 
     def _chosen(self, winner: Predictor) -> tuple[Average, dict[int, Any]]:
-        """Choose the members, and train those that are chosen; both by position among the rows."""
+        """Choose the members, and train those chosen; both by position among the rows."""
         context, rows = self.setup.context, list(self.rows.values())
         scores = AverageScores(context, len(rows[0].outputs))
         predictions = [scores.divide(predictions_of(context, row)) for row in rows]
@@ -129,8 +129,8 @@ class Members:
     def _own(self, scores: AverageScores) -> dict[int, list[float]]:
         """Return the scores by part of candidates alone, which their models had in the search.
 
-        They are known where parts are whole folds. Probabilities that came of a fold alone give
-        way to those of all folds.
+        They are known if parts are whole folds. Probabilities calibrated over all folds replace
+        those from a single fold.
         """
         context, kept = self.setup.context, self.setup.context.kept
         outputs = [row.outputs for row in self.rows.values()]
@@ -144,7 +144,7 @@ class Members:
         }
 
     def _trained(self, trainings: Mapping[int, LastTraining]) -> dict[int, Any]:
-        """Train models where the search has trained; one that fails is left out with a warning."""
+        """Train models on the search's executor; failed ones are dropped with a warning."""
         if not trainings:
             return {}
         context = replace(self.setup.context, spool=None, search=None, verbose=0)
@@ -172,7 +172,7 @@ class Members:
 def predictions_of(context: Context, row: ResultRow) -> list[np.ndarray]:
     """Return the predictions of a candidate by fold: numbers, or probabilities of classes.
 
-    Decision values become probabilities on each fold by what the other folds tell of them.
+    Decision values are calibrated on each fold by the other folds.
     """
     found = [
         read_predictions(context, i, out.predictions or b"") for i, out in enumerate(row.outputs)
@@ -199,7 +199,7 @@ def with_probabilities(context: Context, row: ResultRow, model: Any) -> Any:
 
 
 def labels_of_kept(context: Context, n_folds: int) -> list[np.ndarray]:
-    """Return the labels of the test rows whose predictions are kept, by fold."""
+    """Return the labels of the test rows with predictions, by fold."""
     kept: Any = context.kept
     y = to_numpy(context.y)
     return [y[context.splits[fold][1][kept[fold]]] for fold in range(n_folds)]
@@ -219,7 +219,7 @@ def train_member(
 
 
 def _model_of(found: "LostTask | tuple[Any, str]", context: Context) -> tuple[Any, str]:
-    """Return a model, and why there is none."""
+    """Return a model, or the reason for its absence."""
     if isinstance(found, LostTask):
         return None, f"{found.status}: {found.error}"
     state, error = found

@@ -41,9 +41,9 @@ class FoldPredictor:
     Parameters
     ----------
     methods : dict of int to str
-        By trial id what the model is asked for.
+        Method of the model by trial id.
     found : dict of int to str
-        By trial id the parameter whose value training has found, if there is one.
+        Parameter found by training, by trial id, if any.
     """
 
     methods: dict[int, str]
@@ -75,7 +75,7 @@ class FoldPredictor:
         data: tuple[Any, Any],
         params: dict[str, Any],
     ) -> State:
-        """Train to the count that was found, where there is one."""
+        """Train to the count found, if any."""
         name = self.found.get(task.trial_id)
         if name is not None and name in task.params:
             growth = growth_of(state.estimator, name)
@@ -83,7 +83,7 @@ class FoldPredictor:
         return train_further(context, task, environment, state, stages, data, params)
 
     def _predict(self, context: Context, task: Task, state: State, X: Samples) -> np.ndarray:
-        """Predictions, those of classes that the fold has not seen 0, or lowest of all."""
+        """Predictions; 0 or the lowest value for classes not seen by the fold."""
         model, method = state.estimator, self.methods[task.trial_id]
         given, classes = getattr(model, method)(X), context.classes
         if isinstance(given, list) and classes is not None:  # one for each output
@@ -101,7 +101,7 @@ class FoldPredictor:
 
 
 def _method_of(model: object, method: str) -> str:
-    """Name what a model is asked for; ValueError if it has nothing of the kind."""
+    """Return the name of the method to call; ValueError if a model has none."""
     methods: tuple[str, ...] = (method,)
     if method == "auto":
         methods = METHODS if is_classifier(model) else METHODS[2:]
@@ -116,16 +116,16 @@ def _method_of(model: object, method: str) -> str:
 def out_of_fold(
     setup: Setup, history: History, chosen: list[tuple[Trial, int, Params]], method: str
 ) -> list[np.ndarray]:
-    """Train candidates again, and predict every row by a model that has not seen it.
+    """Train candidates again, and predict every row by a model trained without it.
 
     Parameters
     ----------
     setup : Setup
-        What the search was, with its seed, and where its trainings ran.
+        Setup of the search, with its seed and executor.
     history : History
-        What it did.
+        History of the search.
     chosen : list of (Trial, int, dict)
-        Each with the resource that counts for it, and its params there.
+        Trials, each with its deciding resource and its parameters there.
     method : str
         "auto", or one of `METHODS`.
 
@@ -165,7 +165,7 @@ def out_of_fold(
 
 
 def digest_of_folds(splits: list) -> str:
-    """Return what tells folds apart."""
+    """Return a fingerprint of the folds."""
     digest = hashlib.blake2b(digest_size=16)
     for pair in splits:
         for rows in pair:
@@ -186,7 +186,7 @@ def _wait(executor: Executor, future: Future) -> Any:
 
 
 def _task(context: Context, params: Params, stages: tuple[Stage, ...], fold: int) -> Task:
-    """What was last trained on this fold on the way to a resource, from the beginning."""
+    """The last trained state on this fold on the way to a resource, from the beginning."""
     spent = last = 0
     for i, stage in enumerate(stages):
         if fold in context.resource.folds(len(context.splits), stage.resource, spent):
@@ -210,7 +210,7 @@ def _task(context: Context, params: Params, stages: tuple[Stage, ...], fold: int
 def _assembled(
     parts: list[tuple[np.ndarray, np.ndarray]], is_label: bool, n_samples: int
 ) -> np.ndarray:
-    """One array of the predictions of all folds; those that are no labels have a mean."""
+    """One array of the predictions of all folds; numbers are averaged."""
     counts = np.zeros(n_samples, dtype=int)
     for rows, _ in parts:
         counts[rows] += 1

@@ -1,4 +1,4 @@
-"""`Found`: what a run has found, as tables, fronts and models."""
+"""`Found`: results of a run, as tables, fronts and models."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -30,14 +30,14 @@ from sksearch.history import History, Result
 
 @dataclass(frozen=True)
 class Found:
-    """What a run has found.
+    """Results of a run.
 
     Parameters
     ----------
     findings : Findings
-        Of a run that has ended.
+        Findings of a finished run.
     rows : list of ResultRow
-        Those of ``cv_results_``.
+        Rows of ``cv_results_``.
     """
 
     findings: Findings
@@ -45,46 +45,46 @@ class Found:
 
     @property
     def history(self) -> History:
-        """What has happened."""
+        """History of the run."""
         return self.findings.history
 
     @cached_property
     def results(self) -> list[Result]:
-        """What is known of the candidate of each row."""
+        """Facts about the candidate of each row."""
         return results_of(self.history, self.rows)
 
     @property
     def outputs(self) -> list[Output]:
-        """What all trainings brought."""
+        """Outputs of all fits."""
         return [output for row in self.rows for output in row.new_outputs]
 
     @property
     def test_scores(self) -> Any:
-        """Those of a training: a number, or a dict by metric."""
+        """Scores of a fit: a number, or a dict by metric."""
         return self.rows[0].new_outputs[0].test_scores
 
     def check(self) -> None:
-        """Raise ValueError if all has failed; warn of failures, and where no bound is kept."""
+        """Raise ValueError if all fits failed; warn of failures and of unmet bounds."""
         self.findings.check_failures(self.outputs)
         warn_if_none_keeps_bounds(self.results)
 
     def name_scores(self) -> None:
-        """Give all trainings the same metrics, also those that failed."""
+        """Give all fits the same metrics, even failed ones."""
         name_error_scores(self.outputs)
 
     def row_scores(self) -> RowScores | None:
-        """Return what blocks of test rows contribute to the scores."""
+        """Return the contributions of blocks of test rows to the scores."""
         return RowScores.of(self.rows, self.findings.context)
 
     def outcome_luck(self) -> float:
-        """Return by how much scores are too good as they chose what training finds."""
+        """Return the optimism of scores that also selected the values found by training."""
         curves = [[output.curve or [] for output in row.outputs] for row in self.rows]
         return luck_of_counts([each for each in curves if all(each)], self.findings.context.metric)
 
     def untuned_scores(self) -> list[float] | None:
-        """Return the scores of the untuned estimator, by fold, at its own count of iterations.
+        """Return the scores of the untuned estimator, by fold, at its own number of iterations.
 
-        None where it was not evaluated, finds no count in training, or did not come to its own.
+        None if it was not evaluated, has no early-stopping count, or did not reach its own count.
         """
         context, trials = self.findings.context, self.history.trials
         outcome = self.findings.setup.problem.space.outcome(trials[0].params)
@@ -103,7 +103,7 @@ class Found:
         return ParetoFront.of(self.findings.context.aims, self.rows, self.results, wins)
 
     def schedule(self, index: int) -> list[dict[str, Any]]:
-        """Return which params held from which count of units on, for the candidate of a row."""
+        """Return the parameter schedule of a row's candidate: values by first unit."""
         row = self.rows[index]
         return schedule_of(self.history.trials, row.trial_id, row.n_resources)
 
@@ -125,7 +125,7 @@ class Found:
         Parameters
         ----------
         ranks : ndarray of int
-            Of the rows, by the metric that counts.
+            Ranks of the rows, by the metric that counts.
         index : int
             Row of the winner.
         winner : estimator object
@@ -136,7 +136,7 @@ class Found:
         ensemble : Ensemble
             The ensemble of the best candidates.
         model : estimator object
-            The average; `winner` where others bring nothing.
+            The average; `winner` if others bring nothing.
         """
         winner = with_probabilities(self.findings.context, self.rows[index], winner)
         alone = Ensemble({index: 1.0}, [self.rows[index].params], None, None)

@@ -26,11 +26,11 @@ class LastTraining:
     Parameters
     ----------
     row : ResultRow
-        Of ``cv_results_``, without what only its scores need.
+        Row of ``cv_results_``, without the parts only needed for its scores.
     found : str or None
         The parameter that training has found, if there is one.
     schedule : list of dict
-        Which params held from which count of units on.
+        Parameters by the number of units from which they held.
     """
 
     row: ResultRow
@@ -38,12 +38,12 @@ class LastTraining:
     schedule: list[dict[str, Any]]
 
     def seeds(self, context: Context) -> AbstractContextManager[None]:
-        """Return a context in which the global generators are those of this training."""
+        """Return a context with the global generators seeded for this fit."""
         row = self.row
         return seeded(context.seed, row.trial_id, len(context.splits), row.n_resources)
 
     def untrained(self, context: Context) -> Any:
-        """Return the estimator with the params of the candidate."""
+        """Return the estimator with the candidate's parameters."""
         return clone(context.estimator).set_params(**clone(self.row.params, safe=False))
 
     def run(self, context: Context, estimator: Estimator) -> Any:
@@ -52,7 +52,7 @@ class LastTraining:
         Parameters
         ----------
         context : Context
-            Of the search.
+            Context of the search.
         estimator : estimator object
             The return value of `untrained`.
 
@@ -95,15 +95,15 @@ def follow(
     Parameters
     ----------
     resource : Resource
-        One that goes on from a fitted model.
+        One that continues from a fitted model.
     estimator : estimator object
         Unfitted.
     schedule : list of dict
-        Which params held from which count of units on.
+        Parameters by the number of units from which they held.
     amount : int
-        Count of units at the end.
+        Number of units at the end.
     changing : tuple of str or None
-        Names of the params that may change on the way; None: all.
+        Names of the parameters that may change on the way; None: all.
     X, y : array-like
         The training rows.
     classes : ndarray, list of ndarray or None

@@ -1,4 +1,4 @@
-"""What is aimed at: scorers, objectives, bounds, and what chooses the winner."""
+"""Aims of a search: scorers, objectives, bounds, and the rule that chooses the winner."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -27,7 +27,7 @@ N_DRAWS = 20  # candidates of which one must be able to predict
 def aims_of(
     goal: Goal, estimator: Estimator, space: Space, scorers: Scorer, earlier: Sequence[EarlierTask]
 ) -> tuple[Aims, Allows | None]:
-    """Return objectives and bounds, and what is allowed; errors if they do not fit the goal."""
+    """Return objectives, bounds and constraints; raise errors if they do not fit the goal."""
     aims = make_aims(goal.objectives, goal.constraints, goal.scoring, scorers)
     if "predict_time" in aims.measures and not _may_predict(estimator, space):
         raise ValueError(
@@ -39,7 +39,7 @@ def aims_of(
 
 
 def _may_predict(estimator: Estimator, space: Space) -> bool:
-    """Whether the estimator has ``predict``, as it is or with other steps that are searched."""
+    """True if the estimator has ``predict``, possibly after replacing searched steps."""
     if hasattr(estimator, "predict"):
         return True
     rng = np.random.default_rng(0)
@@ -59,9 +59,9 @@ def aimed(
 def rule_for(
     goal: Goal, aims: Aims, scorers: Scorer, refit_metric: str, problem: Problem, n_splits: int
 ) -> tuple[Any, str]:
-    """Return what chooses the winner, and the metric that its score is of.
+    """Return the rule that chooses the winner, and its metric.
 
-    ValueError for a `refit` that chooses nobody.
+    ValueError for a `refit` that chooses no candidate.
     """
     if not aims.objectives:
         if isinstance(goal.refit, Bound | Mapping):
@@ -80,7 +80,7 @@ def rule_for(
 
 
 def check_metric(goal: Goal, target_score: float | None, scorers: Scorer, metric: str) -> None:
-    """Warn where the metric that decides is large for a bad model; refuse one out of reach."""
+    """Warn if the deciding metric is a loss; raise ValueError for an unreachable target."""
     if not (goal.objectives or callable(goal.refit)):
         warn_of_losses(scorers, metric)
         check_target_score(target_score, scorers, metric)

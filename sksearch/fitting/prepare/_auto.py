@@ -1,4 +1,4 @@
-"""What a search does where its user has not said it: space, first candidates, resource.
+"""Defaults of a search: space, first candidates, resource.
 
 =====================  ==============================  ===========================================
 left out               the search takes                when
@@ -8,8 +8,8 @@ first candidates       the untuned estimator, then    with the space left out
                        ``spaces.first_candidates``
                        those of them that lie in the   with the sampler left out
                        given space
-folds                  ``StratifiedGroupKFold``        with ``groups=``, and no `cv` or a count,
-                                                       where classes can be stratified
+folds                  ``StratifiedGroupKFold``        with ``groups=``, and no `cv` or a number,
+                                                       if classes can be stratified
                        ``GroupKFold``                  with ``groups=``, and no `cv` or a count
                        ``TimeSeriesSplit``             with no `cv`, and times in order as the
                                                        index of X
@@ -26,10 +26,10 @@ scheduler, resource    a race over folds               with three folds or more,
 rows of the folds      as many as leave time for 24    with a timeout and no count
                        fits, or two candidates on all
                        folds, 2,000 at least; measured
-                       the latest as many              likewise, where the folds are in the order
+                       the latest as many              likewise, if the folds are in the order
                                                        of the rows
                        all                             otherwise
-count of candidates    as many as these allow          with timeout, patience or stop
+number of candidates   as many as these allow          with timeout, patience or stop
                        50                              without
 =====================  ==============================  ===========================================
 """
@@ -73,14 +73,14 @@ from sksearch.space._values import equal
 def make_space(
     options: Options, own: Space | dict | list | None, estimator: Estimator, X: Samples
 ) -> Space:
-    """Make the space of a search, and see that the estimator has what it names.
+    """Make the space of a search, and check its names against the estimator.
 
     Parameters
     ----------
     options : Options
-        Of the search.
+        Options of the search.
     own : Space, dict or None
-        What a search with rules of its own makes of the space; None without any.
+        The space as changed by a search with its own rules; None without such rules.
     estimator : estimator object
         Unfitted.
     X : array-like
@@ -89,7 +89,7 @@ def make_space(
     Returns
     -------
     space : Space
-        The space that is searched.
+        The searched space.
 
     Raises
     ------
@@ -111,10 +111,10 @@ def make_space(
 def space_for(
     param_distributions: Any, estimator: Estimator, X: Samples, resource: str | Resource | None
 ) -> Any:
-    """Return what the user gave, or the default space of the estimator for these data.
+    """Return the user's space, or the default space of the estimator for these data.
 
-    A default space lacks what the resource is, and a count of iterations that training finds
-    where the resource cuts training into pieces.
+    A default space excludes the resource parameter, and also a number of iterations found in
+    training, if the resource splits training into pieces.
     """
     size, is_whole = _size(X), not cuts_training(resource)
 
@@ -142,7 +142,7 @@ def space_for(
 
 
 def _check_optimum(options: Options, estimator: Estimator, space: Space) -> None:
-    """Refuse a default space in which the estimator's own score has no optimum; else warn."""
+    """Refuse a default space in which the estimator's own score has no optimum; otherwise warn."""
     why = ""
     if options.goal.scoring is None:
         why = glance(without_optimum, estimator, space.names, otherwise="")
@@ -160,21 +160,21 @@ def first_guesses(
     earlier: Sequence[EarlierTask] = (),
     allows: Allows | None = None,
 ) -> tuple[tuple[dict, ...], bool, int]:
-    """Return what is evaluated first, and whether that begins with the untuned estimator.
+    """Return the first candidates, and whether they begin with the untuned estimator.
 
     Parameters
     ----------
     options : Options
-        Of the search.
+        Options of the search.
     estimator : estimator object
         Unfitted.
     space : Space
-        The space that is searched.
+        The searched space.
     X : array-like
         Training data.
     earlier : sequence of EarlierTask
-        Results of earlier searches. The best for the same task follow the user's; where
-        there is any, none are taken from other data sets.
+        Results of earlier searches. The best for the same task follow the user's; if there are
+        any, no first candidates from other data sets are used.
     allows : Allows or None, default=None
         Whether a candidate may be evaluated.
 
@@ -183,9 +183,9 @@ def first_guesses(
     guesses : tuple of dict
         Distinct candidates.
     has_baseline : bool
-        Whether the first is the estimator's own, or that of the first of several models.
+        True if the first is the untuned estimator, or the first of several untuned models.
     n_own : int
-        Number of first candidates that are models with their own values.
+        Number of untuned models among the first candidates.
     """
     knowledge = options.knowledge
     if not (knowledge.is_left and options.is_auto):
@@ -204,7 +204,7 @@ def first_guesses(
 def _own_candidates(
     options: Options, estimator: Estimator, space: Space
 ) -> tuple[tuple[dict, ...], bool]:
-    """The estimator's own values, of several models those of each; whether the first are as set.
+    """Values of the untuned estimator or of each model, and whether the first are unchanged.
 
     A default space is ours: there own values may lie outside, and win. A space that the user gave
     is a promise, and may leave a parameter no choice but another value.
@@ -220,14 +220,14 @@ def _own_candidates(
 
 
 def _known_candidates(estimator: Estimator, size: Size) -> list[dict]:
-    """Candidates that are good on many tables."""
+    """Candidates good on many tables."""
     if isinstance(estimator, OneOf):
         return known_of_each(estimator, size)
     return first_candidates(estimator, n_samples=size.n_samples, n_features=size.n_features)
 
 
 def choices(options: Options, filled: Composer, problem: Problem, folds: Folds) -> tuple[str, ...]:
-    """Say what was chosen for the user: `filled` has the parts that were left to the search."""
+    """Describe the defaults chosen; `filled` has the parts left to the search."""
     notes = [f"folds: {note}" for note in folds.notes]
     if names := [name for name, _ in named_of(options.estimator)]:
         each = ", each with its own values at first" if problem.n_own == len(names) else ""
@@ -260,7 +260,7 @@ def choices(options: Options, filled: Composer, problem: Problem, folds: Folds) 
 
 
 def _unknown_of(estimator: Estimator) -> dict[str, Any]:
-    """Parts that nothing is known of, by name; of several models those of each."""
+    """Parts without a known space, by name, in each of several models."""
     models = named_of(estimator)
     if not models:
         return unknown_parts(estimator)
@@ -272,7 +272,7 @@ def _unknown_of(estimator: Estimator) -> dict[str, Any]:
 
 
 def _brief(part: Sampler | Scheduler) -> str:
-    """Text of a sampler or scheduler, with the parameters that are not as by default."""
+    """Text of a sampler or scheduler, with its non-default parameters."""
     if not is_dataclass(part):
         return str(part)
     given = {f.name: getattr(part, f.name) for f in fields(part) if f.init}

@@ -1,4 +1,4 @@
-"""Whether candidates can be averaged, seen before anything is trained."""
+"""Check before any training if candidates can be averaged."""
 
 import warnings
 from collections.abc import Callable
@@ -63,7 +63,7 @@ def check_ensemble(ensemble: int, estimator: Estimator, goal: Goal) -> None:
 
 
 def with_kept_rows(options: Options, context: Context) -> Context:
-    """Choose the rows whose predictions are kept, if candidates are averaged.
+    """Choose the rows with stored predictions, if candidates are averaged.
 
     Raises
     ------
@@ -90,21 +90,21 @@ def with_kept_rows(options: Options, context: Context) -> Context:
 def servable(
     options: Options, context_of: Callable[[], Context]
 ) -> tuple[Options, tuple[str, ...]]:
-    """Leave out the models of a list that the scorer cannot score, and say which.
+    """Drop the models of a list that the scorer cannot score, and name them.
 
-    Averages give probabilities to models that have none, so that there all can be scored.
+    Averages add calibrated probabilities to models without any, so all of them can be scored.
 
     Parameters
     ----------
     options : Options
-        Of the search.
+        Options of the search.
     context_of : callable
         Returns the context in which scorers are called.
 
     Returns
     -------
     options : Options
-        With the models that are left.
+        With the models left.
     notes : tuple of str
         A line for the plan, if any model is left out.
     """

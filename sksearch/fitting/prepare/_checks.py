@@ -1,4 +1,4 @@
-"""Errors about parts of a search that do not fit, raised before anything is spent."""
+"""Errors about parts of a search that do not fit, raised before any training."""
 
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
@@ -63,10 +63,10 @@ def check_memory_limit(n_bytes: int | None) -> None:
 def check_training(
     resource: Resource, estimator: Estimator, space: Space, fit_params: dict, X: Samples
 ) -> None:
-    """Raise an error if the estimator cannot be trained on this resource, or with these params."""
+    """Raise an error if the estimator cannot use this resource or these parameters."""
     resource.check(estimator, space.names)
     check_fit_params(estimator, fit_params, space.names, resource.acts_on == "calls")
-    if resource.continues and resource.comparable:  # else pipelines are fitted as a whole
+    if resource.continues and resource.comparable:  # otherwise pipelines are fitted as a whole
         check_resampled(estimator, fit_params, num_samples(X))
 
 
@@ -77,21 +77,21 @@ def check_rates(
     if resource.unit != "epochs":
         return
     if is_searched(path_of_last_step(estimator), space.names):
-        return  # nobody knows which one it will be
+        return  # the longest one is not known yet
     last = last_step(estimator)
     family_of(last).epochs.check_rates(last, own_names(estimator, space.names), n_rows, amount)
 
 
 def cuts_training(resource: str | Resource | None) -> bool:
-    """Whether a resource, as the user gave it, cuts one training into pieces."""
+    """True if a resource, as the user gave it, cuts one training into pieces."""
     return acts_on(resource) in ("calls", "training")
 
 
 def check_outcomes(estimator: Estimator, space: Space, resource: str | Resource | None) -> None:
-    """Raise ValueError for a count that training cannot find."""
+    """Raise ValueError for an iteration count that training cannot find."""
     for name in space.outcomes:
         steps = [name[:i] for i in range(len(name)) if name.startswith("__", i)]
-        if not any(step in space.names for step in steps):  # else each candidate is asked
+        if not any(step in space.names for step in steps):  # otherwise each candidate is checked
             growth_of(estimator, name)
         if cuts_training(resource):
             raise ValueError(
@@ -102,7 +102,7 @@ def check_outcomes(estimator: Estimator, space: Space, resource: str | Resource 
 
 
 def planned(scheduler: Scheduler, problem: Problem) -> Plan:
-    """Return the plan of a scheduler; TypeError or ValueError where it is none."""
+    """Return the plan of a scheduler; TypeError or ValueError if invalid."""
     plan = scheduler.plan(problem)
     if not isinstance(plan, Plan):
         raise TypeError(
@@ -123,7 +123,7 @@ def planned(scheduler: Scheduler, problem: Problem) -> Plan:
 
 
 def _check_bracket(rungs: tuple[Rung, ...], scheduler: Scheduler) -> None:
-    """Raise ValueError if this is no bracket: rungs of whole numbers, each above the last one."""
+    """Raise ValueError unless this is a bracket of increasing whole-number rungs."""
     if isinstance(rungs, Rung) or not rungs:
         raise ValueError(
             f"scheduler={scheduler} plans the bracket {rungs!r}, and a bracket is a tuple of one "
@@ -176,7 +176,7 @@ def check_schedule(
 
 
 def check_ranks(scheduler: Scheduler, aims: Aims) -> None:
-    """Raise ValueError for a scheduler that looks at one score, where others count, or bounds."""
+    """Raise ValueError for a single-score scheduler with several objectives or bounds."""
     reads = scheduler.reads
     if (aims.objectives and not reads.objectives) or (aims.bounds and not reads.bounds):
         raise ValueError(
@@ -189,7 +189,7 @@ def check_ranks(scheduler: Scheduler, aims: Aims) -> None:
 def check_inheritance(
     scheduler: Scheduler, resource: Resource, estimator: Estimator, space: Space
 ) -> tuple[str, ...]:
-    """Return the params that may change while a model is trained; ValueError if there are none."""
+    """Return the parameters that may change during training; ValueError if there are none."""
     name = type(last_step(estimator)).__name__
     if not resource.continues or resource.measured or resource.acts_on == "folds":
         raise ValueError(
@@ -212,7 +212,7 @@ def check_inheritance(
 
 
 def check_names(estimator: Estimator, space: Space) -> None:
-    """Raise ValueError if the estimator does not know a parameter of the space."""
+    """Raise ValueError if the estimator lacks a parameter of the space."""
     known = list(estimator.get_params())
     for name in [*space.names, *space.outcomes]:
         if name in known:
@@ -240,7 +240,7 @@ def check_names(estimator: Estimator, space: Space) -> None:
 
 
 def check_values(estimator: Estimator, space: Space) -> None:
-    """Raise ValueError for a parameter of which the estimator takes no value that is there."""
+    """Raise ValueError for a parameter without any valid value."""
     if not isinstance(space.given, Mapping) or get_config()["skip_parameter_validation"]:
         return  # of several dicts each parameter need not be in all
     for dimension in space.all_dimensions:
@@ -250,7 +250,7 @@ def check_values(estimator: Estimator, space: Space) -> None:
 
 
 def _fault_of_values(estimator: Estimator, space: Space, dimension: Dimension) -> str:
-    """Say why the estimator takes no value of a parameter, "" if it takes one."""
+    """Return why the estimator rejects all values of a parameter, "" if it accepts one."""
     given: Any = space.given
     name, values = dimension.name, given[dimension.name]
     owner, _ = owner_of(estimator, name)
@@ -267,7 +267,7 @@ def _fault_of_values(estimator: Estimator, space: Space, dimension: Dimension) -
 
 @advice
 def warn_of_seeds(space: Space) -> Iterator[str]:
-    """Warn where a seed is searched, so that luck wins."""
+    """Warn if a seed is searched, since this selects by luck."""
     for name in space.names:
         if name.rpartition("__")[2] in ("random_state", "random_seed", "seed"):
             yield (
@@ -279,7 +279,7 @@ def warn_of_seeds(space: Space) -> Iterator[str]:
 
 @advice
 def _warn_of_width(estimator: Estimator, dimension: Dimension) -> Iterator[str]:
-    """Warn where the width of a uniform distribution looks like its upper end."""
+    """Warn if the width of a uniform distribution looks like its upper end."""
     if dimension.kind != "real" or dimension.log or not np.isfinite(dimension.bounds).all():
         return
     low, high = map(float, dimension.bounds)
@@ -295,7 +295,7 @@ def _warn_of_width(estimator: Estimator, dimension: Dimension) -> Iterator[str]:
 
 
 def _cure(estimator: Estimator, dimension: Dimension, shown: Sequence[Any]) -> str:
-    """What to write in place of values that an estimator does not take."""
+    """Suggested replacements for values that an estimator rejects."""
     if any(hasattr(value, "rvs") for value in shown):
         return "A distribution is passed itself, and not in a list."
     ends = None
@@ -320,8 +320,8 @@ def _accepts(estimator: Estimator, name: str) -> bool:
 def classes_of(estimator: Estimator, y: Targets) -> tuple[Labels, np.ndarray | None]:
     """Return the labels of the whole y for ``partial_fit``, and each row's class index.
 
-    Labels are a list of arrays where y has several columns; there are no indices then. Both are
-    None if the labels have no order, and for a regressor.
+    Labels are a list of arrays if y has several columns, without indices. Both are None if the
+    labels have no order, and for a regressor.
     """
     if y is None or not is_classifier(estimator):
         return None, None
@@ -329,7 +329,7 @@ def classes_of(estimator: Estimator, y: Targets) -> tuple[Labels, np.ndarray | N
 
 
 def _classes_of(y: Any) -> tuple[Labels, np.ndarray | None]:
-    """Return labels and class indices of a target of which nothing is known."""
+    """Return labels and class indices of an unknown target."""
     if issparse(y):
         columns = y.tocsc()
         y = None if columns.shape[1] > 1 else columns.toarray()

@@ -1,4 +1,4 @@
-"""Errors about what a user passes to a search and to ``fit``, raised before anything is spent."""
+"""Input errors of a search and of ``fit``, raised before any training."""
 
 import copy
 import difflib
@@ -39,7 +39,7 @@ DISK = re.compile(r"[A-Za-z]:[\\/]")
 
 
 def check_folder(path: object) -> None:
-    """Raise ValueError for a name that no folder can have."""
+    """Raise ValueError for an invalid folder name."""
     if path == "":
         raise ValueError("checkpoint_dir='' is no folder: name one, or pass None for none.")
     if path is not None and "\0" in str(path):
@@ -65,7 +65,7 @@ def check_folder(path: object) -> None:
 
 
 def check_n_jobs(n_jobs: int | None) -> None:
-    """Raise ValueError for a count of workers that is none."""
+    """Raise ValueError for an invalid number of workers."""
     if n_jobs == 0:
         raise ValueError(
             "n_jobs=0 leaves nobody to train: pass None or 1 for one training at a time, or -1 "
@@ -88,7 +88,7 @@ def check_cv(cv: Folding, params: dict[str, Any]) -> None:
 
 
 def check_pre_dispatch(pre_dispatch: object) -> None:
-    """Raise ValueError for a count of trainings that is none."""
+    """Raise ValueError for an invalid number of fits."""
     try:
         enough = pre_dispatch is None or pre_dispatch_count(pre_dispatch, 1, least=-1) >= 1
     except Exception:
@@ -101,7 +101,7 @@ def check_pre_dispatch(pre_dispatch: object) -> None:
 
 
 def check_overtime(timeout: float | None, overtime: float | None) -> None:
-    """Raise ValueError for an overtime of no time."""
+    """Raise ValueError for an invalid overtime."""
     if overtime is not None and timeout is None:
         raise ValueError(
             f"overtime={overtime} begins when the timeout is up, and there is none: pass timeout=."
@@ -137,7 +137,7 @@ def check_refit(refit: object) -> None:
 
 
 def check_containers(X: Samples, y: Targets) -> None:
-    """Raise TypeError for data that have no rows."""
+    """Raise TypeError for data with no rows."""
     if isinstance(X, Mapping) and not hasattr(X, "shape"):
         raise TypeError("X is a dict, which has no rows: pass a table, pandas.DataFrame(X).")
     for name, data in (("X", X), ("y", y)):
@@ -158,7 +158,7 @@ def check_containers(X: Samples, y: Targets) -> None:
 
 
 def _are_names(X: Any, y: Any) -> bool:
-    """Whether a target is the name of a column of X, or a list of some."""
+    """True if a target is the name of a column of X, or a list of some."""
     names, columns = [y] if isinstance(y, str) else y, list(X.columns)
     return len(names) not in (0, len(X)) and all(name in columns for name in names)
 
@@ -173,7 +173,7 @@ def _has_rows(data: object) -> bool:
 
 
 def doubt_of_rows(X: Any, y: Any) -> str:
-    """Say why rows are likely to fail that are dicts, or the target, "" if they are neither."""
+    """Return why rows are likely to fail (dicts, or the target itself), otherwise ""."""
     if np.ndim(X) == 1 and np.ndim(y) == 2 and np.shape(y)[1] > 1 and len(X) == len(y):
         return "X has one dimension and y has two, as if they were swapped: write fit(X, y)."
     first = X[0] if isinstance(X, list | tuple) and len(X) else None
@@ -187,7 +187,7 @@ def doubt_of_rows(X: Any, y: Any) -> str:
 
 
 def doubt_of_target(estimator: Estimator, y: Targets) -> str:
-    """Say why no candidate is likely to be fitted to a target, "" if nothing speaks against it."""
+    """Return why fits to a target are likely to fail, otherwise ""."""
     name = type(each_of(estimator)[0]).__name__
     if y is None:
         supervised = is_classifier(estimator) or is_regressor(estimator)
@@ -206,7 +206,7 @@ def doubt_of_target(estimator: Estimator, y: Targets) -> str:
 
 
 def _doubt_of_classes(labels: np.ndarray) -> str:
-    """Name classes of one row each, which no fold can have in both parts."""
+    """Name classes with a single row, which no fold can have in both parts."""
     n = len(labels)
     if labels.ndim > 1 or n < 3 or len(np.unique(labels)) < n:
         return ""
@@ -232,7 +232,7 @@ def _doubt_of_numbers(name: str, values: np.ndarray) -> str:
 
 
 def _doubt_of_labels(y: Targets) -> str:
-    """Name labels that are missing, or that cannot be sorted together."""
+    """Name missing labels, or labels that cannot be sorted together."""
     labels = to_numpy(y)
     missing = _missing(labels)
     if missing.any():
@@ -251,7 +251,7 @@ def _doubt_of_labels(y: Targets) -> str:
 
 
 def check_labels(estimator: Estimator, y: Targets) -> None:
-    """Raise ValueError for labels that a known library is known to fail on."""
+    """Raise ValueError for labels on which a known library fails."""
     labels = None if y is None or not is_classifier(estimator) else glance(to_numpy, y)
     if labels is not None:
         for last in map(last_step, each_of(estimator)):
@@ -276,7 +276,7 @@ def check_groups(groups: Targets, X: Samples) -> int:
 
 
 def _missing(values: np.ndarray) -> np.ndarray:
-    """Which entries of an array are NaN, None or the like."""
+    """Mask of the entries of an array that are NaN, None or similar."""
     if values.dtype.kind == "f":
         return np.isnan(values)
     if values.dtype.kind in "mM":
@@ -288,7 +288,7 @@ def _missing(values: np.ndarray) -> np.ndarray:
 
 @advice
 def warn_of_index(X: Samples, y: Targets) -> Iterator[str]:
-    """Warn where two tables have the same labels of rows in another order."""
+    """Warn if two tables have the same row labels in a different order."""
     own: Any = getattr(X, "index", None)
     other: Any = getattr(y, "index", None)
     if not (hasattr(own, "equals") and hasattr(other, "equals")) or own.equals(other):
@@ -301,9 +301,9 @@ def warn_of_index(X: Samples, y: Targets) -> Iterator[str]:
 
 
 def check_columns(estimator: Estimator, params: dict[str, Any]) -> None:
-    """Raise TypeError for the name of a column where its values are needed.
+    """Raise TypeError for the name of a column in place of its values.
 
-    A class with a ``fit`` of its own may take a word as weights.
+    A class with its own ``fit`` may take a string as weights.
     """
     for name in ("groups",) if _has_own_fit(estimator) else ("groups", "sample_weight"):
         if isinstance(column := params.get(name), str):
@@ -317,7 +317,7 @@ def _has_own_fit(estimator: Estimator) -> bool:
 def check_sample_weight(estimator: Estimator, X: Samples, params: dict[str, Any]) -> None:
     """Raise ValueError if there is not one finite weight for each row.
 
-    A class with a ``fit`` of its own takes what it likes for each row.
+    A class with its own ``fit`` may take any entry per row.
     """
     for name, weight in params.items():
         if weight is None or name.rpartition("__")[2] != "sample_weight":
@@ -354,7 +354,7 @@ def check_fit_params(
     params : dict
         Arguments of ``fit`` of the estimator.
     searched : iterable of str
-        Names of the searched parameters; a step that is one of them is not asked.
+        Names of the searched parameters; a step among them is not checked.
     by_epochs : bool
         Whether ``partial_fit`` of the last step gets them.
     """

@@ -1,4 +1,4 @@
-"""What the user of a search has asked for, by concern, and what the search itself is asked."""
+"""The options of a search by concern, and the interface of the search itself."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ MIN_FOLDS_TO_RACE = 3
 
 @dataclass(frozen=True)
 class Goal:
-    """What is looked for, as the user gave it.
+    """The goal, as given by the user.
 
     Parameters
     ----------
     scoring, refit, objectives, constraints : object
-        As for a search.
+        Parameters of a search.
     """
 
     scoring: Scoring = None
@@ -35,18 +35,18 @@ class Goal:
 
     @property
     def has_aims(self) -> bool:
-        """Whether there are objectives or bounds: a race compares scores alone."""
+        """True if there are objectives or bounds: a race compares scores alone."""
         return bool(self.objectives or bounds_of(self.constraints))
 
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What is known before, as the user gave it.
+    """Prior knowledge, as given by the user.
 
     Parameters
     ----------
     initial_params, prior_results, prior : object
-        As for a search.
+        Parameters of a search.
     """
 
     initial_params: Any = None
@@ -55,20 +55,20 @@ class Knowledge:
 
     @property
     def is_left(self) -> bool:
-        """Whether first candidates are left to the search."""
+        """True if first candidates are left to the search."""
         return isinstance(self.initial_params, str)
 
 
 @dataclass(frozen=True)
 class Spending:
-    """How much each candidate may get, as the user gave it.
+    """Budget of each candidate, as given by the user.
 
     Parameters
     ----------
     min_resources, max_resources, select, audit, n_iter : object
-        As for a search; `n_iter` is None where it has none.
+        Parameters of a search; `n_iter` is None if it has none.
     resource : str, Resource or None
-        The resource that is spent.
+        The resource.
     """
 
     resource: str | Resource | None = None
@@ -80,14 +80,14 @@ class Spending:
 
     @property
     def has_no_rungs(self) -> bool:
-        """Whether the user names neither the least nor the most that a candidate gets."""
+        """True if the user names neither the least nor the most that a candidate gets."""
         return self.min_resources == self.max_resources == "auto"
 
 
 def most_averaged(ensemble: Any) -> int:
-    """Return the largest count of models that are averaged; 0 for the best one alone.
+    """Return the largest number of models averaged; 0 for the best one alone.
 
-    `ensemble` is as for a search: whether to, or the count.
+    `ensemble` is the parameter of a search: a bool or a number.
     """
     is_flag = isinstance(ensemble, bool | np.bool_)
     return (N_AVERAGED if ensemble else 0) if is_flag else int(ensemble)
@@ -95,27 +95,27 @@ def most_averaged(ensemble: Any) -> int:
 
 @dataclass(frozen=True)
 class Options:
-    """What the user of a search has asked for.
+    """Options of a search.
 
     Parameters
     ----------
     estimator : estimator object
         To tune.
     space : dict, list of dict or None
-        As it was given; None for the default one.
+        As given; None for the default one.
     cv : object
-        As it was given.
+        As given.
     goal, knowledge, stops, spending, workers
         Slices.
     timeout, overtime : float or None
         Seconds.
     error_score, return_train_score, verbose : object
-        As for a search.
+        Parameters of a search.
     ensemble : int
-        Largest count of models that are averaged; 0 for the best one alone.
+        Largest number of models averaged; 0 for the best one alone.
     left : frozenset of str
-        "sampler" and "scheduler" where the user leaves them to the search, and "cv" of a search
-        that chooses folds where no splitter is passed.
+        "sampler" and "scheduler" if left to the search, and "cv" for a search that chooses folds
+        if no splitter is passed.
     """
 
     estimator: Estimator
@@ -136,23 +136,23 @@ class Options:
 
     @property
     def is_auto(self) -> bool:
-        """Whether the search chooses its first candidates, unless its user does."""
+        """True if the search chooses its first candidates, unless its user does."""
         return self.space is None or "sampler" in self.left
 
     @property
     def leaves_spending(self) -> bool:
-        """Whether the search is left how it spends, and on what."""
+        """True if sampler and scheduler are left to the search."""
         return "scheduler" in self.left and self.spending.resource == "auto"
 
     def may_race(self, n_splits: int) -> bool:
-        """Whether a search that says nothing else races over so many folds, if they are alike."""
+        """True if a search races over that many folds by default, if they are alike."""
         is_free = self.leaves_spending and self.spending.has_no_rungs
         reads_means = self.goal.has_aims or callable(self.goal.refit)
         return is_free and n_splits >= MIN_FOLDS_TO_RACE and not reads_means
 
 
 class Composer(Protocol):
-    """What a search says by itself: its parts, and what it has from scikit-learn."""
+    """Interface of a search: its parts, and its methods from scikit-learn."""
 
     resource: Any
     _own_space: Callable[[Any], Any] | None
@@ -169,7 +169,7 @@ class Composer(Protocol):
         """`cv`, with the folds of a one-shot iterator."""
 
     def _get_scorers(self) -> tuple[Any, str]:
-        """As scikit-learn's."""
+        """Same as in scikit-learn."""
 
     def _get_routed_params_for_fit(self, params: dict[str, Any]) -> Any:
-        """As scikit-learn's."""
+        """Same as in scikit-learn."""

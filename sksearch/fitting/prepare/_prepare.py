@@ -1,4 +1,4 @@
-"""`prepare`: from what the user has asked for to everything that a run needs."""
+"""`prepare`: from the user's options to the setup of a run."""
 
 import copy
 from dataclasses import dataclass, replace
@@ -77,7 +77,7 @@ def prepare(
     Parameters
     ----------
     search : Composer
-        Asked for its sampler, scheduler, folds and scorers.
+        Search that provides sampler, scheduler, folds and scorers.
     options : Options
         The options of its user.
     X, y : array-like
@@ -87,7 +87,7 @@ def prepare(
     rng : RandomState
         For all draws before the first training.
     unit : str or None, default=None
-        What an earlier process spends on a candidate, if it has begun this search.
+        Unit spent by an earlier process of this search, if any.
 
     Returns
     -------
@@ -144,24 +144,24 @@ def _scoring_of(search: Composer, options: Options, y: Targets) -> Scoring:
 
 @dataclass(frozen=True)
 class Data:
-    """What ``fit`` was given, checked."""
+    """Checked arguments of ``fit``."""
 
     X: Samples
     y: Targets
-    params: dict[str, Any]  # passed beside them
+    params: dict[str, Any]  # passed next to them
     routed: Any  # the same, by receiver
     folds: Folds
     classes: Labels
     strata: np.ndarray | None  # class index of each row
-    doubt: str  # why no candidate is likely to be fitted to them, or ""
+    doubt: str  # why fits to them are likely to fail, or ""
 
     @property
     def fit_params(self) -> dict[str, Any]:
-        """What the estimator gets."""
+        """Arguments of the estimator's ``fit``."""
         return self.routed.estimator.fit
 
     def n_longest(self, refit: Any) -> int:
-        """Count of rows of the longest training, that of a refit if there is one."""
+        """Number of rows of the longest training, that of a refit if there is one."""
         return num_samples(self.X) if refit else max(len(i) for i, _ in self.folds.splits)
 
 
@@ -187,7 +187,7 @@ def _data_of(
 
 
 def _doubt_of(options: Options, X: Samples, y: Targets) -> str:
-    """Say why no candidate is likely to succeed with these data, "" if nothing says so."""
+    """Return why all candidates are likely to fail with these data, otherwise ""."""
     scoring, estimator = options.goal.scoring, options.estimator
     return (
         glance(doubt_of_rows, X, y, otherwise="")
@@ -220,7 +220,7 @@ def _parts_of(
     resource = as_resource(filled.resource, estimator, n_rows, space.names, data.fit_params)
     check_training(resource, estimator, space, data.fit_params, data.X)
     check_ensemble(options.ensemble, estimator, options.goal)
-    # From a copy: the seed must not depend on how many candidates were settled beforehand.
+    # From a copy: the seed must not depend on how many candidates were settled in advance.
     sampler, scheduler = filled._compose(space, copy.deepcopy(rng))
     audit = options.spending.audit
     scheduler = Audited(scheduler, audit) if audit else scheduler
@@ -229,21 +229,21 @@ def _parts_of(
 
 @dataclass(frozen=True)
 class Aim:
-    """What is to be found: the problem, and the sampler and the scheduler adapted to it."""
+    """The problem, with the sampler and the scheduler adapted to it."""
 
     problem: Problem
     sampler: Sampler
     scheduler: Scheduler
     aims: Aims
     earlier: tuple[EarlierTask, ...]
-    rule: Any  # what chooses the winner
-    metric: str  # that its score is of
+    rule: Any  # rule that chooses the winner
+    metric: str  # metric of its score
 
 
 def _aim_of(
     options: Options, parts: Composition, data: Data, scoring: Scoring, rng: np.random.RandomState
 ) -> Aim:
-    """State the problem with what is known before, and adapt sampler and scheduler to it."""
+    """State the problem with prior knowledge, and adapt sampler and scheduler to it."""
     goal, spending = options.goal, with_plain_numbers(options.spending)
     estimator, space, resource = parts.estimator, parts.space, parts.resource
     n_splits = len(data.folds.splits)
@@ -267,7 +267,7 @@ def _aim_of(
 def _plan_of(
     options: Options, parts: Composition, data: Data, aim: Aim, left_out: tuple[str, ...]
 ) -> SearchPlan:
-    """Lay out what will be spent; ValueError if parts do not fit, or it would never end."""
+    """Plan the budget; ValueError if parts do not fit, or the search would never end."""
     rungs = planned(aim.scheduler, aim.problem)
     n_splits, refits = len(data.folds.splits), bool(options.goal.refit)
     plan = SearchPlan.of(rungs, parts.resource, n_splits, refits, options.spending.select)
@@ -277,7 +277,7 @@ def _plan_of(
 
 
 def _context_of(options: Options, estimator: Estimator, data: Data, **rest: Any) -> Context:
-    """What all tasks share; `rest` has the fields that neither options nor data tell."""
+    """Shared context of all tasks; `rest` has the fields not found in options or data."""
     splits, groups = data.folds.splits, data.routed.splitter.split.get("groups")
     return Context(
         estimator=estimator,
@@ -293,10 +293,10 @@ def _context_of(options: Options, estimator: Estimator, data: Data, **rest: Any)
 
 
 def _check_doubt(search: Composer, options: Options, context: Context, problem: Problem) -> None:
-    """Raise ValueError if the whole space fails on data that are likely to be wrong.
+    """Raise ValueError if the whole space fails on data likely to be wrong.
 
-    A class of the user's, or a value in the space, may make sense of them: a target of texts for
-    a regressor, say. Searches with scikit-learn's names end as theirs do.
+    A user's class, or a value in the space, may accept them, such as a text target for a
+    regressor. Searches with scikit-learn's names end as theirs do.
     """
     may_try = not (search._is_namesake or options.workers.are_needed)
     if context.doubt and may_try and fails_everywhere(context, problem):
@@ -314,7 +314,7 @@ def _probe(options: Options, data: Data, scorer: Scorer) -> Context:
 def _checked_input(
     options: Options, X: Samples, y: Targets, params: dict[str, Any]
 ) -> tuple[Any, Any, dict[str, Any]]:
-    """Check what can be checked by itself, and return the data as they are used."""
+    """Check the data alone, and return them in their used form."""
     workers = options.workers
     check_n_jobs(workers.n_jobs)
     check_cv(options.cv, params)

@@ -1,4 +1,4 @@
-"""What is known before a search: results of earlier ones, and what the user believes."""
+"""Prior knowledge of a search: results of earlier searches, and the user's beliefs."""
 
 import math
 from collections.abc import Sequence
@@ -23,32 +23,32 @@ ENOUGH = 10  # results at a resource from which on it stands for the candidates
 
 
 def earlier_results(source: FinishedSearch, *, same_task: bool = False) -> EarlierTask:
-    """Read what an earlier search has found, for `prior_results` of a new one.
+    """Read the results of an earlier search, for `prior_results` of a new one.
 
     Parameters
     ----------
     source : object
         A fitted search of this library or of scikit-learn, or its ``cv_results_`` as a dict or a
-        DataFrame, read from a file of text, too; a DataFrame with a column for each parameter and
-        one named "score"; a `checkpoint_dir`; what `minimize` or `load_history` returned; or an
+        DataFrame, even if read from a text file; a DataFrame with a column for each parameter and
+        one named "score"; a `checkpoint_dir`; the result of `minimize` or `load_history`; or an
         Optuna study.
     same_task : bool, default=False
-        Whether estimator, data, folds and metric are those of the new search. Then its models
-        take these scores as results of their own, and it begins with the best candidate.
-        Otherwise only their order counts, as far as the new results agree with it.
+        If True, estimator, data, folds and metric are the same as in the new search: its models
+        use these scores like its own results, and it begins with the best candidate. Otherwise
+        only their order counts, as far as the new results agree with it.
 
     Returns
     -------
     earlier : EarlierTask
-        Candidates and scores, greater is better. Of several resources the largest with ten
-        results counts, or else the one that has most.
+        Candidates and scores, greater is better. With several resources, the largest with ten
+        results counts, otherwise the one with most.
 
     Raises
     ------
     TypeError
-        If `source` is nothing of these.
+        If `source` is none of the above.
     ValueError
-        If there is no finite score in it.
+        If it has no finite score.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def earlier_results(source: FinishedSearch, *, same_task: bool = False) -> Earli
 def read_earlier(
     prior_results: Any, space: Space, own: Params | None = None
 ) -> tuple[EarlierTask, ...]:
-    """Read `prior_results` of a search, and see that its space has some of each.
+    """Read `prior_results` of a search, and check that each has candidates inside the space.
 
     A parameter that a candidate lacks has its value of `own`, the estimator's values.
 
@@ -115,10 +115,10 @@ def read_earlier(
 
 
 def _within(params: Params, space: Space, own: Params | None, is_exact: bool) -> Params | None:
-    """Return what the space names of a candidate, with own values where it has none.
+    """Return a candidate's values for the space, with own values for missing ones.
 
-    An own value outside of its range is as near as possible, unless the scores are believed to be
-    those of the very candidates.
+    An own value outside of its range is clipped, unless the scores must belong to exactly these
+    candidates.
     """
     inside = part_of(params, space)
     known = {name: value for name, value in params.items() if name in space.names}
@@ -142,7 +142,7 @@ def best_of(task: EarlierTask) -> Params:
 
 
 def check_same_task(aims: Aims, earlier: Sequence[EarlierTask]) -> None:
-    """Raise ValueError where scores of the same task lack the objectives and bounds that count."""
+    """Raise ValueError if scores of the same task lack required objectives or bounds."""
     if (aims.objectives or aims.bounds) and any(task.same_task for task in earlier):
         raise ValueError(
             "prior_results of the same task are scores alone, and the search has objectives or "
@@ -154,7 +154,7 @@ def check_same_task(aims: Aims, earlier: Sequence[EarlierTask]) -> None:
 def given_guesses(
     initial_params: Any, space: Space, earlier: Sequence[EarlierTask], allows: Allows | None
 ) -> tuple[Params, ...]:
-    """Return distinct first candidates: the user's, then the best of each task that is the same.
+    """Return distinct first candidates: the user's, then the best of each same-task source.
 
     Raises
     ------
@@ -171,7 +171,7 @@ def given_guesses(
 def with_knowledge(
     problem: Problem, sampler: Sampler, earlier: Sequence[EarlierTask], prior: Any
 ) -> tuple[Problem, Sampler]:
-    """Let the problem have what is known of it and believed, the sampler what is known of others.
+    """Give the problem its earlier results and beliefs, and the sampler other tasks' results.
 
     Raises
     ------
@@ -190,7 +190,7 @@ def with_knowledge(
 
 
 def _read(source: FinishedSearch) -> tuple[list[Params], list[float]]:
-    """Return candidates and scores of whatever it is, at the resource that counts."""
+    """Return candidates and scores of any source, at the deciding resource."""
     name = type(source).__name__
     if (
         not hasattr(source, "cv_results_")

@@ -1,4 +1,4 @@
-"""The problem: a space, limits of the resource, and what the scheduler has to say to them."""
+"""The problem: a space and limits of the resource, adapted by the scheduler."""
 
 import warnings
 from dataclasses import replace
@@ -29,9 +29,9 @@ def make_problem(
     rng: np.random.RandomState,
     guesses: tuple[tuple[Params, ...], bool, int],
 ) -> Problem:
-    """State the problem, with the resource's own limits where the user says "auto".
+    """State the problem, with the resource's own limits for "auto".
 
-    Its smallest resource is what the resource needs; a scheduler may need more. `guesses` are the
+    Its smallest resource is the resource's minimum; a scheduler may need more. `guesses` are the
     first candidates, whether the first of them is the untuned estimator, and how many are models
     with their own values.
     """
@@ -67,16 +67,16 @@ def adapt(
     estimator: Estimator,
     min_resources: int | str,
 ) -> tuple[Problem, Scheduler]:
-    """Settle what is the scheduler's to say: the lowest rung, how many get it all, what changes.
+    """Add the scheduler's facts: lowest rung, number at full resource, changing parameters.
 
-    And what is the sampler's: whether candidates repeat. ValueError if params are to change on the
-    way of a training that does not obey them.
+    Also the sampler's: whether candidates repeat. ValueError if parameters are to change during a
+    fit that does not support it.
     """
     problem = replace(problem, repeats=sampler.told.repeats)
     if scheduler.reads.states:
         changing = check_inheritance(scheduler, resource, estimator, problem.space)
         problem = replace(problem, changing=changing)
-    # Not of what stands in for a scheduler where there is no room for rungs, see below.
+    # Not for the stand-in of a scheduler without room for rungs, see below.
     n_candidates = _count_at_full(scheduler, problem.space, max(MANY, problem.max_resources))
     problem = replace(problem, n_candidates=n_candidates)
     if isinstance(min_resources, str):
@@ -86,12 +86,12 @@ def adapt(
 
 
 def fits_whole(scheduler: Scheduler, space: Space) -> bool:
-    """Whether a scheduler plans whole fits alone, however much of a resource there is."""
+    """True if a scheduler plans only whole fits, whatever the resource."""
     return _is_whole(_plan_of(scheduler, space, MANY), MANY)
 
 
 def _count_at_full(scheduler: Scheduler, space: Space, n_units: int) -> int | None:
-    """Count of candidates if a scheduler means all to get the full resource; None without end."""
+    """Number of candidates if a scheduler gives all the full resource; None if unlimited."""
     plan = _plan_of(scheduler, space, n_units)
     if not (scheduler.told.by_fold or _is_whole(plan, n_units)):
         return None
@@ -99,7 +99,7 @@ def _count_at_full(scheduler: Scheduler, space: Space, n_units: int) -> int | No
 
 
 def _is_whole(plan: Plan, n_units: int) -> bool:
-    """Whether each candidate gets all units at once."""
+    """True if each candidate gets all units at once."""
     brackets = plan.brackets
     return bool(brackets) and all(
         len(rungs) == 1 and rungs[0].resource == n_units for rungs in brackets
@@ -107,9 +107,9 @@ def _is_whole(plan: Plan, n_units: int) -> bool:
 
 
 def _plan_of(scheduler: Scheduler, space: Space, n_units: int) -> Plan:
-    """What a scheduler plans where there is room for rungs, and no end of candidates.
+    """Plan of a scheduler given room for rungs and unlimited candidates.
 
-    It is asked again for the search's own problem, whose warnings and errors are to be seen.
+    It is asked again for the search's own problem, so that its warnings and errors are shown.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -127,7 +127,7 @@ def _own_limits(
     n_classes: int,
     high: int | str,
 ) -> tuple[int, Any]:
-    """The resource's own limits, of which the upper one may not be needed."""
+    """The resource's own limits; the upper one may be unnecessary."""
     try:
         return resource.limits(estimator, n_samples, n_splits, n_classes)
     except ValueError:

@@ -1,4 +1,4 @@
-"""How many rows the candidates are trained on: measured, where the time is what counts."""
+"""Number of training rows of the candidates, measured if time is the limit."""
 
 from dataclasses import replace
 
@@ -13,9 +13,9 @@ from sksearch.fitting.run._setup import Setup
 
 
 def choose_rows(options: Options, setup: Setup) -> None:
-    """Measure how many rows the training folds may have, where the search may leave some out.
+    """Measure how many rows the training folds may have, if the search may leave some out.
 
-    It may where the time is what counts, and the search says how it is spent.
+    It may if time is the limit and the search decides how to spend it.
     """
     if not options.leaves_spending or options.workers.are_needed or options.goal.has_aims:
         return
@@ -36,7 +36,7 @@ def choose_rows(options: Options, setup: Setup) -> None:
 
 
 def with_rows(setup: Setup) -> SearchPlan:
-    """Return the plan of a search, which says how many rows are left out."""
+    """Return the plan of a search, with the number of rows left out."""
     sample = setup.context.sample
     if sample is None:
         return setup.plan

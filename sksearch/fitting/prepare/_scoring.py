@@ -1,4 +1,4 @@
-"""Errors about metrics: names of none, metrics where scorers are needed, aims out of reach."""
+"""Errors about metrics: unknown names, metrics in place of scorers, unreachable targets."""
 
 import difflib
 import inspect
@@ -18,7 +18,7 @@ from sksearch._utils._compat import (
 )
 from sksearch._utils._typing import Estimator, Scorer, Scoring, Targets
 
-#: Short names of metrics that users of other libraries know.
+#: Short names of metrics from other libraries.
 SHORT = {
     "mse": "neg_mean_squared_error", "rmse": "neg_root_mean_squared_error",
     "mae": "neg_mean_absolute_error", "mape": "neg_mean_absolute_percentage_error",
@@ -27,27 +27,27 @@ SHORT = {
     "logloss": "neg_log_loss", "cross_entropy": "neg_log_loss", "brier": "neg_brier_score",
     "aucpr": "average_precision", "pr_auc": "average_precision", "mcc": "matthews_corrcoef",
 }  # fmt: skip
-#: What is for two classes alone, and what is for more.
+#: Metrics for two classes alone, and their counterparts for more.
 MACRO = {
     **{name: f"{name}_macro" for name in ("f1", "precision", "recall", "jaccard")},
     "roc_auc": "roc_auc_ovr",
 }
 METRIC_ARGUMENTS = ("y_true", "y_pred")  # as those of scikit-learn begin
-#: Metrics of scikit-learn that have no largest value.
+#: Metrics of scikit-learn with no largest value.
 UNBOUNDED = {"mutual_info_score", "calinski_harabasz_score", "dcg_score", "davies_bouldin_score"}
 METRICS = "sklearn.metrics."
-LOSSES = ("_error", "_loss", "_deviance")  # as names of what is to be small end
+LOSSES = ("_error", "_loss", "_deviance")  # endings of metrics to be minimised
 
 
 def check_scoring(scoring: Scoring, n_arguments: int) -> None:
-    """Raise ValueError for metrics where scorers are needed, and for names of none.
+    """Raise ValueError for metrics in place of scorers, and for unknown names.
 
     Parameters
     ----------
     scoring : object
         As the user gave it.
     n_arguments : int
-        Of a scorer: estimator, X, and y if there is one.
+        Number of arguments of a scorer: estimator, X, and y if there is one.
     """
     if isinstance(scoring, list | tuple | dict) and not scoring:
         raise ValueError(
@@ -77,7 +77,7 @@ def check_scoring(scoring: Scoring, n_arguments: int) -> None:
 
 
 def names_of_scorers(scoring: Scoring) -> list[str]:
-    """Return the names of scorers among what a user gave."""
+    """Return the names of scorers in the user's `scoring`."""
     if isinstance(scoring, dict):
         scoring = list(scoring.values())
     listed = scoring if isinstance(scoring, list | tuple | set) else [scoring]
@@ -95,7 +95,7 @@ def _nearest_scorer(name: str) -> str:
 
 
 def doubt_of_task(scoring: Scoring, estimator: Estimator, y: Targets) -> str:
-    """Name a metric that fails on what the estimator predicts, "" if none does."""
+    """Name a metric that fails on the estimator's predictions, otherwise ""."""
     names, model = names_of_scorers(scoring), type(estimator).__name__
     if y is None or not names or not (is_classifier(estimator) or is_regressor(estimator)):
         return ""
@@ -131,7 +131,7 @@ def _metric_of_numbers(name: str, model: str) -> str:
 
 
 def _is_metric(scorer: Scorer, n_arguments: int) -> bool:
-    """Whether a function cannot be called as a scorer, or is named like a metric."""
+    """True if a function cannot be called as a scorer, or is named like a metric."""
     try:
         signature = inspect.signature(scorer)
     except (TypeError, ValueError):  # of a builtin
@@ -147,14 +147,14 @@ def _is_metric(scorer: Scorer, n_arguments: int) -> bool:
 
 @advice
 def warn_of_losses(scorers: Scorer, metric: str | None) -> Iterator[str]:
-    """Warn where the scorer that decides is large for a bad model.
+    """Warn if the deciding scorer is large for a bad model.
 
     Parameters
     ----------
     scorers : callable
-        As scikit-learn makes it of `scoring`.
+        Scorer made of `scoring` by scikit-learn.
     metric : object
-        Name of the metric that decides, where there are several.
+        Name of the deciding metric, if there are several.
     """
     function, sign = _metric_that_decides(scorers, metric)
     name = getattr(function, "__name__", "")
@@ -171,11 +171,11 @@ def check_target_score(target: float | None, scorers: Scorer, metric: str | None
     Parameters
     ----------
     target : float or None
-        Of the search.
+        Target of the search.
     scorers : callable
-        As scikit-learn makes it of `scoring`.
+        Scorer made of `scoring` by scikit-learn.
     metric : object
-        Name of the metric that decides, where there are several.
+        Name of the deciding metric, if there are several.
     """
     if target is None:
         return
@@ -195,5 +195,5 @@ def check_target_score(target: float | None, scorers: Scorer, metric: str | None
 
 
 def _metric_that_decides(scorers: Scorer, metric: str | None) -> tuple[Any, int]:
-    """The function of the scorer that decides, None if it is not known, and its sign."""
+    """The function of the deciding scorer, None if unknown, and its sign."""
     return metric_of_scorer(getattr(scorers, "_scorers", {metric: scorers}).get(metric))

@@ -1,4 +1,4 @@
-"""Which folds a search takes where its user leaves them to it."""
+"""Default folds of a search."""
 
 import sys
 from numbers import Integral
@@ -35,16 +35,16 @@ def make_folds(
     Parameters
     ----------
     options : Options
-        Of the search.
+        Options of the search.
     given : object
-        Its `cv`; of a one-shot iterator the list of its folds.
+        Its `cv`; a list of folds in place of a one-shot iterator.
     X, y : array-like
         Training data.
     split_params : dict
         Arguments of the splitter, such as ``groups``.
     unit : str or None, default=None
-        What an earlier process spends on a candidate, if it has begun this search: a splitter
-        without a seed may make folds of other sizes now, and what has raced goes on racing.
+        Unit spent by an earlier process of this search, if any: a splitter without a seed may now
+        make folds of other sizes, and a race continues as a race.
 
     Returns
     -------
@@ -68,14 +68,14 @@ def make_folds(
 
 
 def leaves_folds(cv: Folding) -> TypeGuard[int | None]:
-    """Whether a `cv` says no more than how many folds there are."""
+    """True if a `cv` only gives the number of folds."""
     return cv is None or (isinstance(cv, Integral) and not isinstance(cv, bool))
 
 
 def choose_cv(
     cv: Folding, estimator: Estimator, X: Samples, y: Targets, groups: Targets
 ) -> tuple[Folding, str]:
-    """Choose what keeps groups together, or the future out of the training, where there are any.
+    """Choose a splitter that keeps groups together, or the future out of training, if needed.
 
     Parameters
     ----------
@@ -84,14 +84,15 @@ def choose_cv(
     X, y : array-like
         Training data.
     groups : array-like of shape (n_samples,) or None
-        As passed to ``fit``. They go before times: a user who passes them has said what counts.
+        As passed to ``fit``. They take precedence over times, since the user passed them
+        explicitly.
 
     Returns
     -------
     cv : object
-        The `cv` of the search, where nothing is chosen.
+        The chosen splitter; otherwise the `cv` of the search.
     note : str
-        The choice, why, and what to pass to have it otherwise.
+        The choice, the reason, and the argument that changes it.
 
     Raises
     ------
@@ -140,10 +141,10 @@ def _by_group(
 
 
 def _by_time(index: Any, y: Targets, stratifies: bool) -> tuple[Folding, str]:
-    """Folds that train on the past and test on what follows; rows of the same time stay together.
+    """Folds that train on the past and test on what follows; rows at the same time stay together.
 
-    Classifiers cannot be trained on a single class, nor can many metrics score it, so that such
-    folds are left out.
+    Classifiers cannot be trained on a single class, nor can many metrics score it, so such folds
+    are left out.
     """
     codes, times = index.factorize()
     n_folds = min(N_FOLDS, len(times) - 1)
@@ -172,7 +173,7 @@ def _by_time(index: Any, y: Targets, stratifies: bool) -> tuple[Folding, str]:
 def _with_classes(splits: list, labels: np.ndarray) -> list:
     """Leave out folds that lack classes in one of their parts.
 
-    A class that is too rare to be in two folds may be missing in both parts, or be tested less.
+    A class too rare to be in two folds may be missing in both parts, or be tested less.
     """
     present = [tuple(set(labels[part].tolist()) for part in fold) for fold in splits]
     every = set(labels.tolist())
@@ -183,14 +184,14 @@ def _with_classes(splits: list, labels: np.ndarray) -> list:
 
 
 def _can_stratify(estimator: Estimator, y: Targets) -> bool:
-    """Whether folds can have the classes in proportion, by the rule of scikit-learn."""
+    """True if folds can have the classes in proportion, by scikit-learn's rule."""
     if y is None or not is_classifier(estimator):
         return False
     return glance(type_of_target, y) in ("binary", "multiclass")
 
 
 def _times_of(X: Samples) -> Any:
-    """The index of a table of pandas, if it has times in order, enough of them for folds."""
+    """The index of a pandas DataFrame, if it has times in order, enough of them for folds."""
     pandas, index = sys.modules.get("pandas"), getattr(X, "index", None)
     if pandas is None or not isinstance(index, pandas.DatetimeIndex | pandas.PeriodIndex):
         return None
@@ -199,7 +200,7 @@ def _times_of(X: Samples) -> Any:
 
 
 def _has_unsorted_times(X: Samples) -> bool:
-    """Whether a table of pandas has different times as its index, in no order."""
+    """True if a pandas DataFrame has different times as its index, in no order."""
     pandas, index = sys.modules.get("pandas"), getattr(X, "index", None)
     if pandas is None or not isinstance(index, pandas.DatetimeIndex | pandas.PeriodIndex):
         return False

@@ -1,4 +1,4 @@
-"""Warnings about a target that leaves nothing to learn, and about columns that name rows."""
+"""Warnings about a target with nothing to learn, and about columns that identify rows."""
 
 import math
 from collections import Counter
@@ -15,14 +15,14 @@ from sksearch._utils._typing import Estimator, Samples, Targets
 
 ENOUGH_ROWS = 20  # fewer are a toy
 BITS = 10.0  # a column that has nothing to do with y is named once in 2^10 searches
-N_LOOKED_AT = 64  # rows, which tell nearly all columns from y
+N_LOOKED_AT = 64  # rows, enough to rule out nearly all columns
 NEARLY = 0.9  # of the values of a copy with fewer digits are different
 NUMBERS = "biufmM"  # kinds of dtypes
 
 
 @advice
 def warn_of_target(estimator: Estimator, X: Samples, y: Targets) -> Iterator[str]:
-    """Warn of a regressor's target that is constant, or of one that a column of X gives away."""
+    """Warn of a regressor's constant target, or of a target leaked by a column of X."""
     values = None if y is None else to_numpy(y)
     if values is None or values.size != len(values) or values.dtype.kind == "V":
         return  # records, such as times of events, are no column of X
@@ -47,7 +47,7 @@ def warn_of_target(estimator: Estimator, X: Samples, y: Targets) -> Iterator[str
 
 @advice
 def warn_of_ids(estimator: Estimator, X: Samples) -> Iterator[str]:
-    """Warn of columns that name the rows, and so tell nothing of new ones."""
+    """Warn of columns that identify rows, and so cannot help with new ones."""
     n, table = num_samples(X), cast(Any, X)
     if n < MANY_ROWS:
         return
@@ -87,17 +87,17 @@ def _used_columns(estimator: Estimator, X: Any) -> set | None:
 
 
 class _Column:
-    """A column as it is compared with another.
+    """A column, prepared for comparison with another.
 
     Parameters
     ----------
     values : array-like of shape (n_rows,)
-        Of any dtype.
+        Values of any dtype.
 
     Attributes
     ----------
     codes : ndarray of int of shape (n_rows,)
-        Rows with equal values have equal codes; -1 where the value is missing.
+        Rows with equal values have equal codes; -1 if the value is missing.
     numbers : ndarray of float of shape (n_rows,) or None
         The values, None if they are not numbers.
     """
@@ -130,7 +130,7 @@ class _Column:
 
 
 def _relation(values: Any, target: _Column, n_columns: int) -> str:
-    """Say how a column gives the target away, "" if it does not."""
+    """Return how a column leaks the target, "" if it does not."""
     values = np.asarray(values)
     if values.shape != target.values.shape:
         return ""
@@ -158,7 +158,7 @@ def _bits(column: _Column, target: _Column) -> float:
     orders = _log2_factorial(int(both.sum())) - sum(map(_log2_factorial, counts))
     bits = -1.0
     if _is_one_to_one(column.codes[both], target.codes[both]):
-        # Other orders of the column are a copy, too, where values are equally frequent.
+        # Other orders of the column are also a copy, if values are equally frequent.
         bits = orders - sum(map(_log2_factorial, Counter(counts).values()))
     if column.numbers is not None and target.numbers is not None:
         x, y = column.numbers[both], target.numbers[both]
@@ -168,13 +168,13 @@ def _bits(column: _Column, target: _Column) -> float:
 
 
 def _is_one_to_one(codes: np.ndarray, others: np.ndarray) -> bool:
-    """Whether rows with equal values in one column are those with equal values in another."""
+    """True if rows with equal values in one column also have equal values in another."""
     n, m = len(np.unique(codes)), len(np.unique(others))
     return n == m == len(np.unique(codes * (others.max() + 1) + others))
 
 
 def _is_monotone(x: np.ndarray, y: np.ndarray) -> bool:
-    """Whether y rises with x, and both have as many values but for digits that one lacks."""
+    """True if y rises with x, and both have equally many values apart from rounding."""
     n, m = len(np.unique(x)), len(np.unique(y))
     return min(n, m) >= NEARLY * max(n, m) and bool((np.diff(y[np.lexsort((y, x))]) >= 0).all())
 
@@ -207,7 +207,7 @@ def _columns(X: Any, target: _Column) -> tuple[int, Iterator[tuple[object, Any]]
 
 
 def _may_be_copies(X: np.ndarray, target: _Column) -> np.ndarray:
-    """Which columns some rows do not tell from a copy, all columns at once."""
+    """Mask of columns that may be a copy, judged by some rows, all columns at once."""
     rows = _spread(len(X))
     rises, known = np.diff(X[rows].astype(float), axis=0), np.diff(target.codes[rows]) != 0
     is_alike = ((rises != 0) == known[:, np.newaxis]) | np.isnan(rises)
@@ -219,7 +219,7 @@ def _may_be_copies(X: np.ndarray, target: _Column) -> np.ndarray:
 
 
 def _of_sparse(X: Any, target: _Column) -> Iterator[tuple[object, np.ndarray]]:
-    """Columns of a sparse matrix whose number of zeros is the number of rows of a value of y."""
+    """Columns of a sparse matrix with as many zeros as one value of y has rows."""
     n = X.shape[0]
     owner = np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
     filled = np.bincount(owner[X.data != 0], minlength=X.shape[1])

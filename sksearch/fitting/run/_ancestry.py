@@ -1,4 +1,4 @@
-"""The training behind a fitted state: stretch by stretch, from nothing, also by other trials."""
+"""History of a fitted state: its stretches of training, some by other trials."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -7,7 +7,7 @@ from sksearch.history import Params, Trial
 
 
 class Stage(NamedTuple):
-    """A stretch of training with the same params, up to a resource."""
+    """A stretch of training with constant parameters, up to a resource."""
 
     trial_id: int
     params: Params
@@ -19,7 +19,7 @@ NOTHING = Stage(-1, {}, 0)
 
 
 def stages_to(trials: Sequence[Trial], trial_id: int, resource: int) -> tuple[Stage, ...]:
-    """Return all stretches that brought a trial up to `resource`, those of its ancestors first."""
+    """Return all stretches that brought a trial up to `resource`, its ancestors' first."""
     stages: list[Stage] = []
     at: int | None = trial_id
     while at is not None:
@@ -31,7 +31,7 @@ def stages_to(trials: Sequence[Trial], trial_id: int, resource: int) -> tuple[St
 
 
 def schedule_of(trials: Sequence[Trial], trial_id: int, resource: int) -> list[dict[str, Any]]:
-    """Return which params hold from which count of units on, on the way of a trial."""
+    """Return the parameter schedule of a trial: values by first unit."""
     schedule: list[dict[str, Any]] = []
     before = NOTHING
     for stage in stages_to(trials, trial_id, resource):

@@ -1,8 +1,8 @@
-"""Probabilities of models that have none, from their predictions for rows that they have not seen.
+"""Calibrated probabilities for models without any, from predictions for unseen rows.
 
 A sigmoid for each class maps decision values to probabilities, as
 ``CalibratedClassifierCV(ensemble=False)`` does: it is fitted once, on the predictions for the test
-folds, so that no model is fitted for it.
+folds, so it needs no extra model fits.
 
 =======  ======================================================================================
 d        decision values of a class, or votes, shape (n,); -inf for a class that was not seen
@@ -31,7 +31,7 @@ from sksearch.fitting.run._predictions import Classes, decisions_of
 N_STEPS = 50  # of Newton's method, which needs about eight
 N_PIECES = 5  # of the rows of one fold, where each is calibrated by the others
 FEWEST = 2  # rows of each class in the other pieces, below which all rows are taken
-FLAT = 1e-9  # added to the curvature: where all d are equal, a is not determined
+FLAT = 1e-9  # added to the curvature: if all d are equal, a is not determined
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def _loss(z: np.ndarray, t: np.ndarray) -> float:
     return float(np.sum(np.logaddexp(0, z) - t * z))
 
 
-#: By column of the target a map for each class; of two classes for the second alone.
+#: Maps by column of the target, one per class; for two classes only the second's.
 Maps = list[list[Sigmoid]]
 
 
@@ -93,7 +93,7 @@ def fit_maps(decisions: np.ndarray, y: np.ndarray, classes: Classes) -> Maps:
     Parameters
     ----------
     decisions : ndarray of shape (n_rows, n_all_classes)
-        Side by side those of each column of the target.
+        Decision values of each column of the target, side by side.
     y : ndarray of shape (n_rows,) or (n_rows, n_outputs)
         Labels.
     classes : list of ndarray
@@ -102,7 +102,7 @@ def fit_maps(decisions: np.ndarray, y: np.ndarray, classes: Classes) -> Maps:
     Returns
     -------
     maps : list of list of Sigmoid
-        By column of the target.
+        Maps by column of the target.
     """
     labels, maps, start = y.reshape(len(decisions), -1).T, [], 0
     for column, known in zip(labels, classes, strict=True):
@@ -114,7 +114,7 @@ def fit_maps(decisions: np.ndarray, y: np.ndarray, classes: Classes) -> Maps:
 
 
 def mapped(decisions: np.ndarray, maps: Maps, classes: Classes) -> np.ndarray:
-    """Return probabilities, shape (n_rows, n_all_classes); those of a column sum to 1."""
+    """Return probabilities, shape (n_rows, n_all_classes), summing to 1 per target column."""
     found, start = [], 0
     for column, known in zip(maps, classes, strict=True):
         d = decisions[:, start : start + len(known)]
@@ -130,12 +130,12 @@ def mapped(decisions: np.ndarray, maps: Maps, classes: Classes) -> np.ndarray:
 
 
 def cross_mapped(decisions: Sequence[np.ndarray], y: Sequence[Any], classes: Classes) -> list:
-    """Return probabilities part by part, each by maps that were fitted on the other parts.
+    """Return probabilities part by part, each by maps fitted on the other parts.
 
     Parameters
     ----------
     decisions : sequence of ndarray of shape (n_rows, n_all_classes)
-        By part of the rows.
+        Decision values by part of the rows.
     y : sequence of ndarray
         Their labels.
     classes : list of ndarray
@@ -144,7 +144,7 @@ def cross_mapped(decisions: Sequence[np.ndarray], y: Sequence[Any], classes: Cla
     Returns
     -------
     shares : list of ndarray
-        By part.
+        Shares by part.
     """
     found = []
     for k, part in enumerate(decisions):
@@ -161,7 +161,7 @@ def cross_mapped(decisions: Sequence[np.ndarray], y: Sequence[Any], classes: Cla
 
 
 def _are_enough(y: Sequence[np.ndarray], classes: Classes) -> bool:
-    """Whether each class has the rows that its map needs."""
+    """True if each class has the rows that its map needs."""
     if not y:
         return False
     labels = np.concatenate(y)
@@ -170,16 +170,16 @@ def _are_enough(y: Sequence[np.ndarray], classes: Classes) -> bool:
 
 
 class Calibrated(ClassifierMixin, BaseEstimator):
-    """A fitted classifier without probabilities, and maps that make them of what it predicts.
+    """A fitted classifier without probabilities, and maps that derive them from its predictions.
 
-    All but ``predict_proba`` is the model's own, also its attributes.
+    All methods and attributes except ``predict_proba`` are the model's own.
 
     Parameters
     ----------
     model : estimator object
         A classifier.
     maps : list of list of Sigmoid
-        By column of the target a map for each class.
+        A map for each class, by column of the target.
     classes : list of ndarray
         Labels of each column of the target.
     """
@@ -256,10 +256,10 @@ class Calibrated(ClassifierMixin, BaseEstimator):
 
 
 class CalibratedOnFold(Calibrated):
-    """A model as a scorer sees it on a test fold, whose rows calibrate it.
+    """A model for a scorer on a test fold, calibrated on the fold's rows.
 
-    Each row of the fold has its probabilities by the other rows: a map that has seen a row would
-    be too good for it.
+    Each row of the fold is calibrated by the other rows: a map fitted to a row would be optimistic
+    for it.
     """
 
     def predict_proba(self, X: Any) -> Any:

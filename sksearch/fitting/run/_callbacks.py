@@ -1,4 +1,4 @@
-"""What others hear of a fit: scikit-learn's callbacks (from 1.9 on) and ``[CV] END`` lines."""
+"""Messages about a fit: scikit-learn's callbacks (from 1.9 on) and ``[CV] END`` lines."""
 
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol, Self
@@ -17,7 +17,7 @@ CV_LINES = 3
 
 
 class CallbackContext(Protocol):
-    """A callback context of scikit-learn, or what stands in for it."""
+    """A scikit-learn callback context, or its stand-in."""
 
     listens: bool  # whether there are callbacks
 
@@ -25,17 +25,17 @@ class CallbackContext(Protocol):
         """Return a context of a part."""
 
     def call_on_fit_task_begin(self, **kwargs: Any) -> Self:
-        """Tell the callbacks that the task begins."""
+        """Notify the callbacks that the task begins."""
 
     def call_on_fit_task_end(self, **kwargs: Any) -> bool:
-        """Tell the callbacks that the task ends; True if one asks to stop."""
+        """Notify the callbacks that the task ends; return True if one asks to stop."""
 
     def propagate_callback_context(self, estimator: Any) -> AbstractContextManager[None]:
-        """Return a block in which the callbacks of the estimator are those of the search."""
+        """Return a block in which the estimator uses the search's callbacks."""
 
 
 class _NoContext:
-    """Stands in for a callback context where there are no callbacks."""
+    """Stand-in for a callback context without callbacks."""
 
     listens = False
 
@@ -52,15 +52,15 @@ class _NoContext:
         return nullcontext()
 
 
-#: The context where nobody listens.
+#: The context without callbacks.
 NO_CALLBACKS = _NoContext()
 
 
 def root_callback_context(search: BaseSearchCV, n_tasks: int) -> CallbackContext:
-    """Return the callback context of a whole ``fit`` with so many subtasks.
+    """Return the callback context of a whole ``fit`` with that many subtasks.
 
-    It is a stand-in that does nothing where nobody listens: before scikit-learn 1.9, and when
-    neither the search nor its estimator holds callbacks.
+    It is a stand-in that does nothing before scikit-learn 1.9, and when neither the search nor its
+    estimator holds callbacks.
     """
     if not hasattr(search, "_init_callback_context") or not _has_callbacks(search):
         return NO_CALLBACKS
@@ -72,7 +72,7 @@ def root_callback_context(search: BaseSearchCV, n_tasks: int) -> CallbackContext
 def callback_arguments(
     estimator: BaseSearchCV | None, X: Samples, y: Targets, fit_params: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return what callbacks are called with: the estimator, the rows and their weights."""
+    """Return the arguments of callbacks: the estimator, the rows and their weights."""
     weight = fit_params.get("sample_weight")
     metadata = None if weight is None else {"sample_weight": weight}
     return {"estimator": estimator, "X": X, "y": y, "metadata": metadata}
@@ -84,12 +84,12 @@ def _has_callbacks(search: BaseSearchCV) -> bool:
         getattr(listener, "_skl_callbacks", None)
         for listener in (search, search.estimator, *params)
     )
-    # A plan of skrub among the params says that it has any attribute.
+    # A skrub plan among the parameters claims to have any attribute.
     return hasattr(search, "_parent_callback_ctx") or any(isinstance(c, list) and c for c in held)
 
 
 class RungContexts:
-    """Callback contexts: the search, its rungs where there are several, a leaf for each fit.
+    """Callback contexts: the search, its rungs if there are several, a leaf for each fit.
 
     To an `endless` rung more candidates may come than were planned, or fewer.
     """
@@ -129,7 +129,7 @@ class RungContexts:
         )
 
     def tell(self, job: Job) -> bool:
-        """Count a job that ended; True if it was the last that was planned for its rung."""
+        """Count a job that ended; True if it was the last planned for its rung."""
         key = (job.bracket, job.resource)
         self._n_told[key] += 1
         return self._n_told[key] == self._planned[key].n_candidates
@@ -142,7 +142,7 @@ class RungContexts:
         return context.call_on_fit_task_end(estimator=self._search)
 
     def close(self) -> None:
-        """End what is still open."""
+        """End the open contexts."""
         if self._several:
             for context in self._open.values():
                 context.call_on_fit_task_end(estimator=self._search)

@@ -1,21 +1,21 @@
-"""When a search has found what it will find: little is to be expected of as much time again.
+"""Convergence of a search: doubling the time would gain little.
 
 Notation:
 
 ==========  ==========================================================================
-f           mean score over the folds as a function of params, by a Gaussian process
+f           mean score over the folds as a function of parameters, by a Gaussian process
 EI(x)       improvement that a candidate x is expected to bring
 c(x)        seconds that it will take, by another process
-t           seconds that all trainings have taken
+t           seconds that all fits have taken
 s           standard error of a difference between the best candidate and the next ones
 ==========  ==========================================================================
 
-As much time again cannot be expected to bring more than ``t * max(EI(x) / c(x))``, since the
-expected improvement falls as candidates come, nor more than ``E[max f] - max f`` over those that
-are known. Where the smaller of both is less than `s`, better candidates could hardly be told from
-the best one, and the search has converged. The first bound is the rule of [2]_, with ``s / t`` as
-the price of a second; the second one is that of [3]_ and [4]_, with the error of cross-validation
-as what does not matter. No price has to be named, nor a difference.
+Doubling the time has an expected gain of at most ``t * max(EI(x) / c(x))``, since the expected
+improvement falls as candidates come, and at most ``E[max f] - max f`` over the known candidates.
+If the smaller of both is less than `s`, better candidates could hardly be distinguished from the
+best one, and the search has converged. The first bound is the rule of [2]_, with ``s / t`` as the
+price of a second; the second one is the rule of [3]_ and [4]_, with the error of cross-validation
+as the tolerance. Neither a price nor a tolerance has to be chosen.
 
 References
 ----------
@@ -43,16 +43,16 @@ from sksearch.samplers._gp_proposal import Proposal, margin_of_ties
 from sksearch.samplers._observations import Observations, observe
 from sksearch.samplers._surrogate import best_points
 
-GROWTH = 1.1  # of the count of candidates, before the question is asked again
-FEWEST = 20  # candidates, and two more than there are parameters, before it is asked first
+GROWTH = 1.1  # of the number of candidates, before convergence is tested again
+FEWEST = 20  # candidates, and two more than there are parameters, before the first test
 N_POINTS, N_DRAWS = 400, 64  # of the functions whose maximum is averaged
 N_NEXT = 10  # candidates that the best one is compared with
-TINY = 1e-12  # of a variance: what is left of differences between candidates that are the same
+TINY = 1e-12  # of a variance: rounding residue between equal candidates
 STREAM = 11  # tells its generator from others of the same trial
 
 
 class Convergence:
-    """Whether a search has converged; a function of the history, asked now and then.
+    """Tests if a search has converged; a function of the history, called at intervals.
 
     Parameters
     ----------
@@ -65,17 +65,17 @@ class Convergence:
 
     @own_numerics()
     def reached(self, history: History) -> bool:
-        """Whether to stop, after a result.
+        """True if a search should stop, after a result.
 
         Parameters
         ----------
         history : History
-            Everything that is known.
+            History of the search.
 
         Returns
         -------
         reached : bool
-            False, too, where it is too early to know.
+            False if not converged, or too early to know.
         """
         data = observe(history, Start(self._max_resources, 0))
         n, n_dims = len(data.y), history.problem.space.n_dims
@@ -88,7 +88,7 @@ class Convergence:
         )
 
     def _standard_error(self, history: History) -> float | None:
-        """Of a difference between means over all folds; None where nobody has two folds.
+        """Standard error of a difference between means; None if no candidate has two folds.
 
         The training rows of folds overlap: with k folds a row trains k - 1 times as often as it
         tests, hence the second term [1]_.
@@ -108,7 +108,7 @@ class Convergence:
         return math.sqrt(np.mean(variances) * (1 / k + 1 / (k - 1)))
 
     def _expected_gain(self, history: History, data: Observations) -> float:
-        """Expected of as much time as was taken, at most; in units of the score."""
+        """Upper bound of the expected gain of doubling the time, in units of the score."""
         rng = np.random.default_rng((history.problem.seed, len(history.trials), STREAM))
         proposal = Proposal(GPSampler(), history, data, rng)
         model, space = proposal.models.scores()[0], history.problem.space
@@ -126,7 +126,7 @@ class Convergence:
 
 
 def _slope(y: np.ndarray, transformed: np.ndarray) -> float:
-    """What a unit of the transformed scores is worth, among the better half of them."""
+    """Size of a unit of the transformed scores, among the better half of them."""
     order = np.argsort(y)
     y, transformed = y[order], transformed[order]
     half = len(y) // 2 if y[-1] > y[len(y) // 2] else 0

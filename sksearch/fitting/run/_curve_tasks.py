@@ -1,4 +1,4 @@
-"""Which trainings look for a count of iterations, and how long they may."""
+"""Fits that find their number of iterations, and their time limits."""
 
 from itertools import accumulate
 from statistics import fmean as mean
@@ -14,14 +14,14 @@ from sksearch.history import Params
 
 
 class CurveTasks:
-    """Makes the `CurveTask` of a training on a fold.
+    """Makes the `CurveTask` of a fit on a fold.
 
     Parameters
     ----------
     setup : Setup
-        Of the search.
+        Setup of the search.
     outputs : Outputs
-        Outputs of trainings.
+        Outputs of fits.
     incumbent : Incumbent
         The best candidate so far.
     """
@@ -32,12 +32,11 @@ class CurveTasks:
     def task(
         self, trial_id: int, params: Params, before: list[Output], n_now: int
     ) -> CurveTask | None:
-        """Return the count that training finds for a candidate, None where there is none to find.
+        """Return the iteration count found by a candidate's training, otherwise None.
 
-        `before` are the outputs on earlier folds, `n_now` the count of folds that come now.
+        `before` are the outputs on earlier folds, `n_now` the number of folds to come now.
 
-        The untuned estimator is fitted plainly, and has no curve, where its own fit ends
-        otherwise.
+        The untuned estimator is fitted plainly, without a curve, if its own fit ends differently.
         """
         context, problem = self._setup.context, self._setup.problem
         outcome = problem.space.outcome(params)
@@ -50,19 +49,19 @@ class CurveTasks:
         return CurveTask(outcome[0], outcome[1].high, allowance, is_baseline, earlier)
 
     def _allowance(self, n_before: int, n_now: int) -> Allowance | None:
-        """Return how long a training may take on the fold after `n_before` others."""
+        """Return how long a fit may take on the fold after `n_before` others."""
         time, n_folds = self._setup.time, len(self._setup.context.splits)
         seconds, longest = time.of_curve(n_folds), time.limit_while_improving(n_folds, n_now)
         if seconds is None or longest is None:
             return None
         if self._setup.problem.has_baseline:
-            # Less than the one to beat has had would be too little to beat it.
+            # A candidate needs at least the leader's time to beat it.
             baseline = self._outputs.reached.get((0, self._setup.plan.top), ())
             seconds = max([seconds, *map(_seconds_of, baseline)])
         return Allowance(seconds, longest, self._rival(n_before + 1))
 
     def _rival(self, n_folds: int) -> tuple[tuple[float, float], ...]:
-        """Return what the best candidate had reached on so many folds, by seconds on the last."""
+        """Return the best candidate's progress on that many folds, by seconds on the last."""
         if self._incumbent.trial_id is None:
             return ()
         key, metric = (self._incumbent.trial_id, self._setup.plan.top), self._setup.context.metric
@@ -81,7 +80,7 @@ def _seconds_of(output: Output) -> float:
 
 
 def _is_fitted_otherwise(context: Context, name: str) -> bool:
-    """Whether the untuned estimator is not among the models of its curve by this parameter."""
+    """True if the untuned estimator is not among the models of its curve by this parameter."""
     try:
         return not growth_of(context.estimator, name).is_as_fitted
     except ValueError:  # a step that has it is searched, and the own one has not

@@ -1,7 +1,7 @@
-"""Candidates whose count of iterations is an outcome of training: the count, and the scores at it.
+"""Candidates with a number of iterations found in training, and their scores at it.
 
 A curve is a list of ``[count, test scores, train scores]``, counts ascending; scores are a number,
-or a dict of them by metric, and train scores None where nobody asked for them.
+or a dict of them by metric, and train scores None if not requested.
 """
 
 import math
@@ -14,14 +14,14 @@ from sksearch.fitting.run._tasks import Output
 
 
 def value_of(scores: Scores, metric: str | None) -> float:
-    """Return the score that counts: that of `metric`, else the first, or the only one."""
+    """Return the deciding score: of `metric`, otherwise the first or only one."""
     if isinstance(scores, dict):
         scores = scores[metric] if metric in scores else next(iter(scores.values()))
     return scores
 
 
 def common(curves: list[list], metric: str | None) -> dict[int, list[float]]:
-    """Return the scores that count on each fold, by the counts that all curves have, ascending."""
+    """Return the deciding scores on each fold, by the counts shared by all curves, ascending."""
     found = [{count: value_of(test, metric) for count, test, _ in curve} for curve in curves]
     counts = set(found[0]).intersection(*found[1:]) if found else set()
     return {count: [each[count] for each in found] for count in sorted(counts)}
@@ -30,16 +30,16 @@ def common(curves: list[list], metric: str | None) -> dict[int, list[float]]:
 def choose_count(curves: list[list], metric: str | None) -> int | None:
     """Return the count with the greatest mean score over folds, the smallest of equal ones.
 
-    Of those that all folds have been at; None if there is none.
+    Only counts reached on all folds are considered; None without any.
     """
     means = {count: np.mean(values) for count, values in common(curves, metric).items()}
     return max(means, key=lambda n: -math.inf if math.isnan(means[n]) else means[n], default=None)
 
 
 def luck_of_counts(candidates: list[list[list]], metric: str | None) -> float:
-    """Return by how much scores are too good, on average, since counts are chosen by them.
+    """Return the average optimism of scores that also chose the counts.
 
-    On each fold the score is compared with that at the count that is best on the others.
+    On each fold the score is compared with the score at the best count of the other folds.
 
     Parameters
     ----------
@@ -59,9 +59,9 @@ def luck_of_counts(candidates: list[list[list]], metric: str | None) -> float:
 
 
 def settle(outputs: list, metric: str | None) -> tuple[int | None, list]:
-    """Return the count that is best for all folds together, and the outputs with scores at it.
+    """Return the best count over all folds, and the outputs with scores at it.
 
-    None, and the outputs as they are, where no count is to be found or a fold has failed.
+    None, and unchanged outputs, if there is no count to find or a fold has failed.
     """
     curves = [output.curve for output in outputs]
     if not all(curves):
@@ -73,7 +73,7 @@ def settle(outputs: list, metric: str | None) -> tuple[int | None, list]:
 
 
 def scores_at(curves: list[list], count: int | None, metric: str | None) -> list[float] | None:
-    """Return the scores that count at a count, by fold; None if a curve does not have it."""
+    """Return the deciding scores at a count, by fold; None if a curve lacks it."""
     return common(curves, metric).get(count) if count is not None else None
 
 

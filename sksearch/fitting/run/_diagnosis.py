@@ -1,4 +1,4 @@
-"""Why all trainings fail: what the error and the data show, in one line with its cure."""
+"""Diagnosis of searches with only failures: cause and remedy in one line."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -21,12 +21,12 @@ UNSET = re.compile(
 
 
 def cause_of(context: Context, details: str) -> str:
-    """Say why no candidate can be trained, and what to do.
+    """Return why no candidate can be trained, and the remedy.
 
     Parameters
     ----------
     context : Context
-        Of the search; its data are looked at where the error speaks of them.
+        Context of the search; its data are examined if the error refers to them.
     details : str
         Text of the error, without the code that raised it.
 
@@ -42,7 +42,7 @@ def cause_of(context: Context, details: str) -> str:
 
 
 def _text(context: Context, details: str) -> str:
-    """Columns of text, or texts where a table is needed."""
+    """Columns of text, or texts in place of a table."""
     if np.ndim(_array(context.X)) == 1 and _is_text(_array(context.X)):
         return (
             "X is a list of texts: put TfidfVectorizer() before the model, as "
@@ -79,7 +79,7 @@ def _dates(context: Context, details: str) -> str:
 
 
 def _missing(context: Context, details: str) -> str:
-    """What is to be done about values that are missing, "" if none are."""
+    """Remedy for missing values, "" if there are no missing values."""
     if re.search(r"Input y contains NaN", details):
         return (
             f"y is missing (NaN) in {_count(context.y, np.isnan)} rows: leave these rows out of X "
@@ -238,7 +238,7 @@ def _no_probabilities(context: Context, details: str) -> str:
     )
 
 
-#: What the text of an error has, and what explains it; the first that can.
+#: Patterns in the text of an error, and their explanations; the first match counts.
 RULES: tuple[tuple[str, Callable[[Context, str], str]], ...] = (
     (r"not explicitly set as requested or not requested for \w+\.\w+", _metadata),
     (r"(?i)DateTime64|datetime|timedelta", _dates),
@@ -279,7 +279,7 @@ def _named(names: list[Any]) -> str:
 
 
 def _array(data: Targets) -> np.ndarray:
-    """An array of any data, of objects where they have no common type."""
+    """An array of any data, of dtype object without a common type."""
     if data is None or issparse(data):
         return np.empty((0, 0))
     try:
@@ -304,7 +304,7 @@ def _kind(column: np.ndarray) -> str:
 
 
 def _is_text(column: np.ndarray) -> bool:
-    """Whether the first value that is there is a text."""
+    """True if the first non-missing value is a text."""
     if column.dtype.kind in "US":
         return len(column) > 0
     if column.dtype.kind not in ("O", "T"):
@@ -314,7 +314,7 @@ def _is_text(column: np.ndarray) -> bool:
 
 
 def _count(column: Targets, test: Callable[[Any], Any]) -> int:
-    """How many values of a column of numbers pass a test; 0 if it has others."""
+    """Number of values of a numeric column that pass a test; 0 for other columns."""
     try:
         with np.errstate(invalid="ignore"):
             return int(np.count_nonzero(test(np.asarray(column, dtype=float))))

@@ -1,4 +1,4 @@
-"""Whether a search can succeed: as long as all has failed alike, params may not be to blame."""
+"""Abort of searches in which all candidates fail for a reason that parameters cannot fix."""
 
 import re
 import warnings
@@ -25,37 +25,38 @@ from sksearch.history import Params, Problem
 
 N_ALIKE = 3  # candidates that have failed in the same way
 N_IN_VAIN = 100  # candidates that have failed in any way, where only the time ends the search
-#: Points spread over the space that must fail, too. A Sobol sequence has one in each 128th of a
+#: Points spread over the space that must fail as well. A Sobol sequence has one in each 128th of a
 #: range, and of candidates of which 3 % succeed 128 draws miss all once in 50 times.
 N_PROBES = 128
 N_PROBES_OF_KNOWN = 32  # where the data show the cause
-PROBE_SECONDS = 5.0  # for all of them; a search whose fits fail slowly goes on
+PROBE_SECONDS = 5.0  # for all of them; a search whose fits fail slowly continues
 
 
 @dataclass
 class AbortRule:
-    """Knows what has failed while nothing has succeeded.
+    """Tracks failures until the first success.
 
     A search is lost if some candidates have failed with the same error on the same fold, none of
     the searched parameters can be to blame, and the untuned estimator and many points spread over
-    the space fail alike at the largest resource. If there is no time to try these, the cause must
-    be seen in the data. Where a part of a space fails, or small sizes do, the search continues.
+    the space fail the same way at the largest resource. If there is no time to try these, the
+    cause must be found in the data. The search continues if only a part of a space, or only small
+    sizes, fail.
 
     Parameters
     ----------
     context : Context
-        Of the search.
+        Context of the search.
     problem : Problem
         Its space, and whether the first candidate is the untuned estimator.
     may_train : bool
-        Whether candidates may be trained in this process.
+        True if candidates may be trained in this process.
     is_endless : bool
-        Whether candidates follow each other until the time is up.
+        True if candidates follow each other until the time is up.
 
     Attributes
     ----------
     is_lost : bool
-        Whether no candidate can be expected to succeed.
+        True if no candidate can be expected to succeed.
     """
 
     context: Context
@@ -66,13 +67,13 @@ class AbortRule:
     #: By rung and fold: the causes of errors, or their texts.
     _errors: dict[tuple[int, int], set[str]] = field(default_factory=dict)
     _texts: set[str] = field(default_factory=set)  # of all errors
-    _failed: dict[int, dict] = field(default_factory=dict)  # params, by trial
+    _failed: dict[int, dict] = field(default_factory=dict)  # parameters, by trial
     _has_ended: bool = False  # something has not failed
     _causes: dict[str, str] = field(default_factory=dict)  # by error
     _space_fails: bool | None = None  # whether points all over the space fail; None: not tried
 
     def see(self, job: Job, folds: range, outputs: list[Output]) -> None:
-        """Enter what a job has brought."""
+        """Enter the outputs of a job."""
         self._has_ended |= any(output.status != "error" for output in outputs)
         if self._has_ended or self.is_lost:
             return
@@ -85,7 +86,7 @@ class AbortRule:
             self.is_lost = in_vain or self._params_are_not_to_blame(outputs)
 
     def _params_are_not_to_blame(self, outputs: list[Output]) -> bool:
-        """Whether other params would fail, too, as these did whose outputs are given."""
+        """True if any other parameters would fail in the same way as these outputs."""
         if any(len(errors) > 1 for errors in self._errors.values()) or self._may_be_params():
             return False
         is_known = bool(self._cause(outputs[0]))
@@ -96,7 +97,7 @@ class AbortRule:
         return self._space_fails
 
     def _cause(self, output: Output) -> str:
-        """The cause of a failure; the data are looked at once for each error."""
+        """The cause of a failure; the data are examined once per error."""
         if output.error not in self._causes:
             self._causes[output.error] = _cause(self.context, output)
         return self._causes[output.error]
@@ -109,7 +110,7 @@ class AbortRule:
         return trial_id == 0 and self.problem.has_baseline
 
     def _may_be_params(self) -> bool:
-        """Whether an error names a searched parameter, or there are choices that nobody had."""
+        """True if an error names a searched parameter, or some choices are untried."""
         space = self.problem.space
         params = [p for i, p in self._failed.items() if not self._is_untuned(i)]
         U = np.array([space.place(each) for each in params])
@@ -128,11 +129,11 @@ class AbortRule:
         return False
 
     def _all_fail(self, example: Output) -> bool:
-        """Whether the untuned estimator, and then points all over the space, fail like an example.
+        """True if the untuned estimator, and then points all over the space, fail like an example.
 
-        If that is not seen in few seconds, the data must show the cause.
+        If this takes more than a few seconds, the data must show the cause.
         """
-        known = bool(self._cause(example))  # by the data, of which it takes all rows
+        known = bool(self._cause(example))  # by the data, using all rows
         context = self.context if known else _on_few_rows(self.context)
         n, start = N_PROBES_OF_KNOWN if known else N_PROBES, now()
         for params in ({}, *_probes(self.problem, n, self._failed.values())):
@@ -145,7 +146,7 @@ class AbortRule:
 
 
 def _probes(problem: Problem, n: int, tried: Iterable[Params] = ()) -> Iterator[Params]:
-    """Yield candidates that are spread over a space, none of which has been tried."""
+    """Yield untried candidates spread over a space."""
     space = problem.space
     known = set(map(space.key, tried))
     if space.n_dims == 0:
@@ -159,9 +160,9 @@ def _probes(problem: Problem, n: int, tried: Iterable[Params] = ()) -> Iterator[
 
 
 def fails_everywhere(context: Context, problem: Problem) -> bool:
-    """Whether the untuned estimator fails, and so do points all over the space.
+    """True if the untuned estimator fails, and so do points all over the space.
 
-    As many as few seconds allow; on some rows, and the first fold.
+    Tries as many as fit in a few seconds, on some rows of the first fold.
     """
     if error_of_untuned(context) is None:
         return False
@@ -197,7 +198,7 @@ def _tried(context: Context, problem: Problem, params: Params) -> Output:
 
 
 def error_of_untuned(context: Context) -> Exception | None:
-    """Train and score the untuned estimator on some rows, and return what it raises."""
+    """Train and score the untuned estimator on some rows, and return its error."""
     with warnings.catch_warnings(), seeded(context.seed, MIN_ROWS):
         warnings.simplefilter("ignore")
         try:
@@ -215,11 +216,11 @@ def explained(context: Context, outputs: list[Output], text: str) -> str:
     Parameters
     ----------
     context : Context
-        Of the search.
+        Context of the search.
     outputs : list of Output
-        Which have all failed.
+        Outputs of failed fits.
     text : str
-        What scikit-learn says of them, tracebacks included.
+        scikit-learn's text about them, including tracebacks.
 
     Returns
     -------
@@ -240,7 +241,7 @@ def explained(context: Context, outputs: list[Output], text: str) -> str:
 
 
 def _cause(context: Context, output: Output) -> str:
-    """The cause of a failure that is seen in the data, "" if none is."""
+    """The cause of a failure found in the data, otherwise ""."""
     return glance(cause_of, context, _message(output), otherwise="") or context.doubt
 
 

@@ -1,6 +1,6 @@
 """One candidate on one fold: the twin of scikit-learn's ``_fit_and_score`` that can continue.
 
-Its arguments and what it returns travel between processes, so they are plain data.
+Its arguments and return value travel between processes, so they are plain data.
 """
 
 import math
@@ -58,7 +58,7 @@ Part = tuple[Any, Any, Any]
 def evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Output:
     """Train and score one candidate on one fold.
 
-    Raises what the candidate raises if ``error_score="raise"``.
+    Raises the candidate's error if ``error_score="raise"``.
     """
     began, start = wall_time(), now()
     with seeds_of(context, task.stage, task.fold, environment):
@@ -69,7 +69,7 @@ def evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Outp
 def as_it_travels(
     context: Context, task: Task, output: Output, began: float, seconds: float
 ) -> Output:
-    """Return an output with when and where it was made, after leaving a copy on disk."""
+    """Return an output with its time and worker, after leaving a copy on disk."""
     output.span = [began, began + seconds, worker_name()]
     if output.fit_error is not None:
         output.fit_error = shortened(output.fit_error)
@@ -80,7 +80,7 @@ def as_it_travels(
 
 
 def output_of_lost(context: Context, task: Task, lost: LostTask) -> Output:
-    """Return what stands for the output of a task that its worker did not return from."""
+    """Return a substitute output for a task whose worker was lost."""
     error = f"{lost.status}: {lost.error}"
     if context.error_score == "raise":
         raise RuntimeError(f"A candidate was lost ({error}). Its params are {task.params}.")
@@ -114,7 +114,7 @@ def seeds_of(
 
 
 def _evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Output:
-    """Train and score with the global generators as they are."""
+    """Train and score without seeding the global generators."""
     message = Message(context, task)
     message.start()
     train, test = rows_of(context, task)
@@ -124,7 +124,7 @@ def _evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Out
         state, output.lost_state, stages = load_state(context, task)
         train_rows: tuple[Any, Any] = safe_split(state.estimator, context.X, context.y, train)
         test_rows = safe_split(state.estimator, context.X, context.y, test, train)
-    except BaseException as error:  # params that its estimator does not take, for instance
+    except BaseException as error:  # parameters that its estimator does not take, for instance
         _fail(context, output, error, start)
         message.end(output)
         return output
@@ -168,12 +168,12 @@ def train_further(
     train_rows: tuple[Any, Any],
     fit_params: dict[str, Any],
 ) -> State:
-    """Bring a state further, stage by stage from the first one, where it is."""
+    """Train a state further, stage by stage, starting at its own stage."""
     for before, stage in pairwise(stages):
-        # What is lost is trained again with the seeds that it was trained with.
+        # A lost state is trained again with its original seeds.
         again = stage.resource < task.resource
         with seeds_of(context, stage, task.fold, environment) if again else nullcontext():
-            if stage.trial_id != before.trial_id and state.n_steps:  # a new one has its params
+            if stage.trial_id != before.trial_id and state.n_steps:  # a new one has its parameters
                 change_to(state, stage.params, context.changing)
             state = context.resource.train(
                 state, *train_rows, stage.resource, before.resource, context.classes, fit_params
@@ -185,7 +185,7 @@ def train_further(
 
 
 def change_to(state: State, params: Params, changing: tuple[str, ...] | None) -> None:
-    """Set those params of a state that may change, also of one that will be fitted again."""
+    """Set the changeable parameters of a state, even if it will be fitted again."""
     names = params if changing is None else params.keys() & set(changing)
     change(state.estimator, {name: clone(params[name], safe=False) for name in names})
 
@@ -202,7 +202,7 @@ def rows_of(context: Context, task: Task) -> tuple[Any, Any]:
 
 
 def load_state(context: Context, task: Task) -> tuple[State, str, list[Stage]]:
-    """The state to go on from, why an earlier one is lost, and the stages: where it is, and on.
+    """The state to continue from, why an earlier one is lost, and the stages from it on.
 
     A lost state costs time, nothing more.
     """
@@ -221,7 +221,7 @@ def load_state(context: Context, task: Task) -> tuple[State, str, list[Stage]]:
 
 
 def _save_state(environment: TaskEnvironment, task: Task, output: Output, state: State) -> None:
-    """Put the state into the output as it can travel, or say why it cannot be written."""
+    """Put the state into the output in a portable form, or the reason if it cannot be written."""
     last = last_step(state.estimator)
     family_of(last).epochs.before_store(last)
     if environment.folder is None and environment.shares_memory:
@@ -286,7 +286,7 @@ def _record_curve(
 
 
 def _fail(context: Context, output: Output, error: BaseException, start: float) -> None:
-    """Make of what a candidate raised its failure."""
+    """Turn a candidate's exception into its failure."""
     reraise_if_not_the_candidates(context, error)
     output.fit_time = now() - start
     output.status, output.error = failure(error)
@@ -324,5 +324,5 @@ def as_scored(context: Context, model: Any, test: Part) -> Any:
         return model
     try:
         return CalibratedOnFold.of(model, *test[1:], as_classes(context.classes))
-    except Exception:  # what a model cannot predict, its score says
+    except Exception:  # its score reports failing predictions
         return model

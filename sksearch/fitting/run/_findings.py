@@ -1,4 +1,4 @@
-"""The results of a run: who leads, whether to go on, and what to warn of or to raise."""
+"""The results of a run: the leader, the decision to continue, warnings and errors."""
 
 import math
 from collections import Counter
@@ -27,21 +27,21 @@ PART = 0.1  # of the time, after which the speed is known well enough
 
 
 class Findings:
-    """Results of a run, which enters each job, and asks whether the search ends.
+    """Results of a run, updated after each job.
 
     Parameters
     ----------
     setup : Setup
-        Of the search.
+        Setup of the search.
     history : History
         Grows while it runs.
     watch : Watch
-        Counts what was spent.
+        Counts the budget spent.
 
     Attributes
     ----------
     outputs : Outputs
-        Outputs of trainings.
+        Outputs of fits.
     incumbent : Incumbent
         The best candidate so far.
     """
@@ -61,7 +61,7 @@ class Findings:
         self._rule, self._n_finite = setup.rule, 0
         rungs = [rung for rung in setup.plan.rungs if rung.bracket == 0]
         self._units = sum(rung.resources for rung in rungs)
-        # Where candidates are dropped on the way, nobody knows what it will cost.
+        # If candidates may be dropped, the cost is unknown.
         self._time_is_known = len(rungs) < 2 or setup.plan.is_most
 
     def rows(self) -> list[ResultRow]:
@@ -70,7 +70,7 @@ class Findings:
         return self.outputs.rows(self.history.trials, *args)
 
     def may_be_averaged(self, job: Job) -> bool:
-        """Whether a candidate may be averaged with others as it is after a job."""
+        """True if a candidate may be averaged with others after a job."""
         return self._best.size > 0 and (self._may_win(job) or self.plan.by_folds)
 
     # ---- while it runs
@@ -84,7 +84,7 @@ class Findings:
         return job_result(reached, outputs, metric, self.context.aims)
 
     def see(self, job: Job, retired: list[int], is_news: bool) -> bool:
-        """Look at a result that the history knows; True if the search ends by it.
+        """Process a result of the history; True if it ends the search.
 
         `retired` are the trials that the scheduler will never bring further.
         """
@@ -118,11 +118,11 @@ class Findings:
         return ends
 
     def _may_win(self, job: Job) -> bool:
-        """Whether a candidate may win as it is after a job."""
+        """True if a candidate may win after a job."""
         return self.plan.any_rung_wins or job.resource == self.plan.top
 
     def _forget_predictions(self, job: Job, retired: list[int], score: float) -> None:
-        """Drop predictions but those of the best."""
+        """Drop all predictions except the best candidates'."""
         if self._best.size == 0:
             return
         gone, trials = set(retired), self.history.trials
@@ -133,14 +133,14 @@ class Findings:
                 self.outputs.forget_predictions(trials[trial_id])
 
     def _keep_time_for_members(self) -> None:
-        """Keep the time for training others that are averaged with the best one."""
+        """Reserve time for refitting the other members of the average."""
         if self.setup.ensemble > 1 and self._best:
             places = self._best.places()[: 1 + N_MEMBERS]
             seconds = [self.incumbent.seconds_to_refit(*place) for place in places]
             self.setup.time.for_members = self.setup.time.of_members(seconds)
 
     def _warn_of_time(self) -> None:
-        """Warn once if the first bracket will hardly end in time, while there is time left."""
+        """Warn once, in good time, if the first bracket is unlikely to finish."""
         timeout = self.setup.time.timeout
         if self._time_is_known or timeout is None:
             return
@@ -162,7 +162,7 @@ class Findings:
     # ---- what is raised
 
     def check_hope(self) -> None:
-        """Raise ValueError if all has failed, and will."""
+        """Raise ValueError if all fits have failed, and will."""
         if self._abort_rule.is_lost:
             outputs = self.outputs.all_new()
             if all(output.fit_error is not None for output in outputs):
@@ -170,10 +170,10 @@ class Findings:
             raise ValueError(explained(self.context, outputs, outputs[0].error))
 
     def check_rung(self, job: Job) -> None:
-        """Raise ValueError if all fits of a rung that has ended have failed, and others would."""
+        """Raise ValueError if all fits of a finished rung have failed, and others would."""
         if len(self.plan.rungs) < 2 or self.context.is_function:
             return
-        # Of rows, or of small parameters, a larger size may be what is missing.
+        # With rows or small parameters, a larger size may succeed.
         is_last = job.resource == self.plan.top or self.history.problem.continues
         outputs = self.outputs.all_new()
         if is_last and all(output.fit_error is not None for output in outputs):
@@ -235,6 +235,6 @@ class Findings:
 
 
 def _most_common_error(outputs: list[Output]) -> str:
-    """The commonest error of scores, in brackets, "" if there is none."""
+    """The commonest error of scores, in brackets, otherwise ""."""
     errors = Counter(output.error for output in outputs if output.error)
     return f" ({errors.most_common(1)[0][0].rstrip('.')})" if errors else ""

@@ -1,4 +1,4 @@
-"""The folds of a search: made once, and looked at for an order among them."""
+"""The folds of a search: made once, and checked for an order among them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,18 +20,19 @@ UNLIKE = 1.5
 
 @dataclass(frozen=True)
 class Folds:
-    """The folds of a search, and what it has decided about them.
+    """The folds of a search, and the decisions about them.
 
     Parameters
     ----------
     splits : list of (array, array)
         Training and test rows of each.
     cv : object
-        What made them: the `cv` of the search, or what stands in for it.
+        Source of the folds: the `cv` of the search, or its substitute.
     unlike : str, default=""
-        Why a race must not judge by the first of them, where the search would race; else "".
+        Reason that a race must not judge by the first folds, if the search would race; otherwise
+        "".
     notes : tuple of str, default=()
-        Decisions, why, and what to pass to have it otherwise; a sentence each.
+        Decisions, with the reason and the argument that changes them; a sentence each.
     """
 
     splits: list
@@ -93,7 +94,7 @@ def count_rows(indices: ArrayLike) -> int:
 
 
 def _fault_of(indices: np.ndarray, n_samples: int) -> str:
-    """What is wrong with the rows of a fold, "" if nothing is."""
+    """Error in the rows of a fold, otherwise ""."""
     if not count_rows(indices):
         return "are none"
     if indices.dtype == bool:
@@ -107,7 +108,7 @@ def _fault_of(indices: np.ndarray, n_samples: int) -> str:
 
 
 def one_class_folds(splits: list, strata: np.ndarray | None) -> str:
-    """Name the training folds with a single class, "" if there is none."""
+    """Name the training folds with a single class, otherwise ""."""
     if strata is None or len(np.unique(strata)) == 1:
         return ""
     notes = []
@@ -120,7 +121,7 @@ def one_class_folds(splits: list, strata: np.ndarray | None) -> str:
 
 @advice
 def warn_of_folds(splits: list, strata: np.ndarray | None) -> Iterator[str]:
-    """Warn of a fold that tests what it trains on, or classes that it has never seen.
+    """Warn of a fold that tests its own training rows, or unseen classes.
 
     Parameters
     ----------
@@ -149,27 +150,27 @@ def warn_of_folds(splits: list, strata: np.ndarray | None) -> Iterator[str]:
 
 
 def trains_on_the_past(splits: list) -> bool:
-    """Whether in every fold all test rows come after all training rows."""
+    """True if in every fold all test rows come after all training rows."""
     return all(row_numbers(train).max() < row_numbers(test).min() for train, test in splits)
 
 
 def why_unlike(splits: list, n_samples: int) -> str:
-    """Say why folds are no random parts of the data, of which any stands for the others.
+    """Return why folds are not interchangeable random parts of the data.
 
-    What counts are the rows, not the class of the splitter: folds in the order of time are the
-    same whether `TimeSeriesSplit`, a list or a splitter of the user's own makes them.
+    The rows decide, not the class of the splitter: folds in the order of time are the same whether
+    `TimeSeriesSplit`, a list or a custom splitter makes them.
 
     Parameters
     ----------
     splits : list of (array, array)
         Training and test rows of each fold.
     n_samples : int
-        Count of rows of X.
+        Number of rows of X.
 
     Returns
     -------
     reason : str
-        "" if nothing speaks against it.
+        The reason, "" if they are interchangeable.
     """
     if trains_on_the_past(splits):
         return "each tests rows that come after those it trains on"
@@ -183,7 +184,7 @@ def why_unlike(splits: list, n_samples: int) -> str:
 
 
 def _never_trains_ahead(splits: list, n_samples: int) -> bool:
-    """Whether no fold trains on rows that one after it tests, wherever these stand in X."""
+    """True if no fold trains on the test rows of a later fold, wherever these are in X."""
     tested_by = np.full(n_samples, -1)  # the last fold that tests a row
     for i, (_, test) in enumerate(splits):
         tested_by[np.asarray(test)] = i

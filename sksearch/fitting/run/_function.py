@@ -30,13 +30,13 @@ class Units(Resource):
     def limits(
         self, estimator: object, n_samples: int, n_splits: int, n_classes: int
     ) -> tuple[int, int]:
-        """Return 1 and 1: what a unit is only the function knows."""
+        """Return 1 and 1: the meaning of a unit is up to the function."""
         return 1, 1
 
 
 @dataclass(kw_only=True)
 class FunctionContext(Context):
-    """What all calls of a function share: the context of a search without rows and estimator."""
+    """Shared context of all calls of a function, without rows and estimator."""
 
     func: Callable
     names: tuple[str, ...]  # of the numbers that the function returns; the score is the first,
@@ -60,7 +60,7 @@ class FunctionContext(Context):
 
 
 def call(context: FunctionContext, task: Task, environment: TaskEnvironment) -> Output:
-    """Call the function for a candidate; whatever it raises or returns costs that one only."""
+    """Call the function for a candidate; an error or invalid value costs only this candidate."""
     output, began, start = Output(test_scores=math.nan), wall_time(), now()
     try:
         # A function may change what it gets.
@@ -75,12 +75,12 @@ def call(context: FunctionContext, task: Task, environment: TaskEnvironment) -> 
         output.fit_error = shortened(printable(format_exc()))
     output.fit_time = now() - start
     if environment.shares_memory and context.spool is None:
-        return output  # the microseconds of the rest count where a function takes none
+        return output  # the microseconds of the rest matter for a fast function
     return as_it_travels(context, task, output, began, output.fit_time)
 
 
 def _enter(context: FunctionContext, output: Output, found: Any) -> None:
-    """Enter what a function returned as a score, greater is better, and as measures by name."""
+    """Enter a function's return value as a score, greater is better, and as measures by name."""
     is_loss = type(found) is float and not context.used
     numbers = {LOSS: found} if is_loss else _numbers(context, found)
     output.test_scores = context.sign * numbers[context.names[0]]
@@ -93,7 +93,7 @@ def _enter(context: FunctionContext, output: Output, found: Any) -> None:
 
 
 def _numbers(context: FunctionContext, found: Any) -> Any:
-    """What a function returned, by name; TypeError where it lacks something."""
+    """A function's return value, by name; TypeError if a name is missing."""
     names, objectives = context.names, context.aims.names
     if isinstance(found, Mapping):
         values = found

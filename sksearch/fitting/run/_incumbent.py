@@ -1,4 +1,4 @@
-"""The best candidate so far, and what it will take to train it on all rows."""
+"""The best candidate so far, and its predicted time of training on all rows."""
 
 import math
 
@@ -18,18 +18,18 @@ class Incumbent:
     Parameters
     ----------
     setup : Setup
-        Of the search.
+        Setup of the search.
     history : History
         The history of the search.
     outputs : Outputs
-        Outputs of trainings.
+        Outputs of fits.
 
     Attributes
     ----------
     n_without_improvement : int
-        Count of candidates since the best one.
+        Number of candidates since the best one.
     trial_id : int or None
-        The best one, None while there is none.
+        Id of the best one, otherwise None.
     """
 
     def __init__(self, setup: Setup, history: History, outputs: Outputs) -> None:
@@ -38,7 +38,7 @@ class Incumbent:
         self.trial_id: int | None = None
 
     def compare(self, job: Job, score: float) -> None:
-        """Enter a candidate that has got the largest resource."""
+        """Enter a candidate at the largest resource."""
         self.n_without_improvement += 1
         if score > self._score:
             self._score, self.n_without_improvement = score, 0
@@ -46,16 +46,16 @@ class Incumbent:
             self.expect(job)
 
     def expect(self, job: Job) -> None:
-        """Keep the time for the last training, if it is of this candidate."""
+        """Reserve the time for the last training, if this candidate leads."""
         if self._setup.plan.refit:
             leaves_some = self._setup.context.sample is not None
             seconds = self.seconds_to_refit(job.trial_id, job.resource)
             self._setup.time.keep_for_last(seconds, leaves_some)
 
     def seconds_to_refit(self, trial_id: int, resource: int) -> float:
-        """Foretell what it takes to train a candidate on all rows.
+        """Predict the seconds of training a candidate on all rows.
 
-        Seconds on the folds, as many times more as all rows cost more than those of a fold.
+        Scales the seconds on the folds by the cost ratio of all rows to the rows of a fold.
         """
         context, history = self._setup.context, self._history
         done = [(trial_id, resource)]
@@ -73,14 +73,14 @@ class Incumbent:
 
 
 def knows_baseline(history: History) -> bool:
-    """Whether the candidate to beat, if there is one, has a result that it can be judged by."""
+    """True if the candidate to beat, if any, has a usable result."""
     if not history.problem.has_baseline or not history.trials:
         return True
     return bool(history.trials[0].results)
 
 
 def unfinished_first(history: History, top: int) -> Trial | None:
-    """Return the first candidate without a failure, where it has some folds of a race, not all."""
+    """Return the first candidate without a failure, if it has only some folds of a race."""
     if not history.problem.races:
         return None
     told = (trial for trial in history.trials if trial.results)

@@ -1,4 +1,4 @@
-"""Names of parameters that other libraries have, and what they are called here."""
+"""Parameter names of other libraries, and their names here."""
 
 import difflib
 import inspect
@@ -13,7 +13,7 @@ COUNTS = (
     "n_points", "num_trials", "max_trials", "n_evals", "max_iter", "n_evaluations", "trials",
     "max_iters", "total_iterations", "n_steps",
 )  # fmt: skip
-#: What is meant, by name: the first that the search has.
+#: Names here by foreign name: the first that the search has.
 MEANT: dict[tuple[str, ...], tuple[str, ...]] = {
     ("n_iter", "n_candidates"): COUNTS,
     ("param_distributions", "param_grid", "space"): (
@@ -43,7 +43,7 @@ MEANT: dict[tuple[str, ...], tuple[str, ...]] = {
     ("memory_limit",): ("max_memory", "mem_limit"),
     ("verbose",): ("verbosity", "disp", "progress_bar", "show_progress_bar"),
 }  # fmt: skip
-#: What stands for attributes and methods of other libraries.
+#: Replacements for attributes and methods of other libraries.
 ATTRIBUTES: dict[str, tuple[str, ...]] = {
     "best_score_": ("best_value", "best_loss", "best_value_", "best_loss_", "best_result"),
     "best_params_": (
@@ -70,14 +70,14 @@ ATTRIBUTES: dict[str, tuple[str, ...]] = {
         "feature_importance", "feature_importances", "feature_importances_",
     ),
 }  # fmt: skip
-#: What must be asked for.
+#: Attributes that need an argument of the search.
 ASKED_FOR = {
     **dict.fromkeys(("pareto_", "metric_"), "pass objectives=, such as ['accuracy', '-fit_time']"),
     "ensemble_": "pass ensemble=True",
     "audited_": "pass audit= to a search that stops candidates early",
 }
 DIRECTIONS = ("direction", "directions", "mode", "maximize", "minimize", "greater_is_better")
-#: What stands elsewhere, or needs no parameter.
+#: Settings found elsewhere, or not needed.
 ELSEWHERE = {
     **dict.fromkeys(("X", "y", "groups", "sample_weight"), "pass it to fit"),
     "fit_params": "pass them to fit, as in fit(X, y, name=value)",
@@ -107,7 +107,7 @@ ELSEWHERE = {
 
 
 class KnownNames:
-    """Refuses parameters that a search does not have, and names those that are meant."""
+    """Rejects unknown parameters of a search, and suggests the right ones."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -117,7 +117,7 @@ class KnownNames:
 
 
 def known_names(function: F) -> F:
-    """Make a function refuse arguments that it does not have, and name those that are meant."""
+    """Make a function reject unknown arguments, and suggest the right ones."""
     is_init = function.__name__ == "__init__"
 
     @wraps(function)
@@ -133,7 +133,7 @@ def known_names(function: F) -> F:
 def _check_arguments(
     owner: str, taken: list[inspect.Parameter], args: tuple, params: dict[str, object]
 ) -> None:
-    """Raise TypeError for a name that is not taken, and for a value that has to be named."""
+    """Raise TypeError for an unknown name, and for a positional value of a keyword."""
     kinds, names = {p.kind for p in taken}, [p.name for p in taken]
     wrong = [name for name in params if name not in names]
     if wrong and inspect.Parameter.VAR_KEYWORD not in kinds:
@@ -156,7 +156,7 @@ def meant_by(name: str) -> str:
 
 
 def meant_attribute(name: str, names: Iterable[str]) -> str:
-    """Say what to write for an attribute that a search does not have, "" if nothing is like it."""
+    """Return what to write for an unknown attribute of a search, "" if nothing is similar."""
     for own, others in ATTRIBUTES.items():
         if name in others:
             return f"write {own}."
@@ -167,7 +167,7 @@ def meant_attribute(name: str, names: Iterable[str]) -> str:
 
 
 def _cure(name: str, names: list[str]) -> str:
-    """What to write in place of a name that a search does not have."""
+    """Suggestion for an unknown name."""
     for own, others in MEANT.items():
         meant = next((each for each in own if each in names), None)
         if name in others and meant is not None:

@@ -1,8 +1,8 @@
-"""Rows for which something is known, found again by their content in whatever is asked for.
+"""Rows with known values, looked up by their content.
 
 A scorer may ask a model for the test rows in another order, in batches, for a part of them, or in
-another container. The values of a row are its name: they survive all of these, where positions
-and labels do not.
+another container. A row is identified by its values: these survive all of this, unlike positions
+and labels.
 """
 
 import copy
@@ -20,16 +20,16 @@ from sksearch._utils._compat import num_samples, to_numpy
 from sksearch._utils._typing import Samples
 
 MISSING = "\0missing"  # NaN, None, NaT and pandas.NA alike: containers exchange them
-#: Relative; equal rows whose values differ by more have no value of their own.
+#: Relative; equal rows with values differing by more have no unique value.
 ROUNDING = 1e-5
 
 
-#: Stands for all rows, where they need not be looked for.
+#: Stands for all rows, if no lookup is needed.
 ALL_ROWS: Any = object()
 
 
 class UnknownRowsError(ValueError):
-    """Rows were asked for of which nothing is known."""
+    """Unknown rows were requested."""
 
 
 class KnownRows:
@@ -38,12 +38,12 @@ class KnownRows:
     Parameters
     ----------
     X : array-like, sparse matrix, DataFrame or list
-        The rows. Arrays become read-only: what is known of them would be wrong after a change.
+        The rows. Arrays become read-only, since changes would invalidate the known values.
     """
 
     def __init__(self, X: Any) -> None:
         self.X = X
-        self.fault = ""  # what was refused last, as a clause about the scorer; "" if nothing was
+        self.fault = ""  # last refusal, as a clause about the scorer; otherwise ""
         self._n: int = num_samples(X)
         self._is_locked = _lock(X)
         self._copy: Any = (
@@ -58,7 +58,7 @@ class KnownRows:
         X : array-like, sparse matrix, DataFrame or list
             Some of the rows, in any order, also repeatedly.
         table : ndarray of shape (n_known, ...)
-            Its entries are of the known rows.
+            Entries of the known rows.
 
         Returns
         -------
@@ -68,7 +68,7 @@ class KnownRows:
         Raises
         ------
         UnknownRowsError
-            If a row is none of those that are known, or is there twice with different entries.
+            If a row is unknown, or occurs twice with different entries.
         """
         if X is ALL_ROWS or self._is_all(X):
             return table
@@ -85,12 +85,12 @@ class KnownRows:
         return table[places]
 
     def _is_all(self, X: Any) -> bool:
-        """Whether these are the known rows themselves, unchanged."""
+        """True if these are the known rows themselves, unchanged."""
         return X is self.X and (self._copy is None or bool(X.equals(self._copy)))
 
     def _places(self, X: Samples) -> np.ndarray:
-        """Places of rows among those that are known; of equal ones that of the first."""
-        if not num_samples(X):  # as models do: it is no other row
+        """Places of rows among the known ones; the first of equal ones."""
+        if not num_samples(X):  # as models do: it is the same row
             raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
         try:
             keys = self._keys_of(X)
@@ -122,11 +122,11 @@ class KnownRows:
 
     @cached_property
     def _first(self) -> np.ndarray:
-        """For each row the first that is equal to it."""
+        """Index of the first equal row, for each row."""
         return np.array([self._by_key[key] for key in self._known[2]], dtype=int)
 
     def _keys_of(self, X: Any) -> list[Hashable]:
-        """Keys of rows that are asked for, made as those of the known ones are."""
+        """Keys of requested rows, made in the same way as for the known ones."""
         form, shape, _ = self._known
         ours, theirs = getattr(self.X, "columns", None), getattr(X, "columns", None)
         if ours is not None and theirs is not None and list(ours) != list(theirs):
@@ -153,7 +153,7 @@ def _lock(X: Any) -> bool:
 
 
 def _as_table(X: Any, is_flat: bool = False) -> np.ndarray:
-    """Rows as an array; of objects with one dimension if they are no table."""
+    """Rows as an array; one-dimensional of dtype object if they are not a table."""
     if hasattr(X, "shape"):
         return to_numpy(X)
     rows = list(X)
@@ -177,7 +177,7 @@ def _keys(table: np.ndarray, form: str) -> list[Hashable]:
 
 
 def _keys_of_sparse(X: Any) -> list[Hashable]:
-    """A key for each row: the columns that are not 0, and their values."""
+    """A key for each row: the nonzero columns and their values."""
     rows = sp.csr_matrix(X, copy=True).astype(np.float64)
     rows.sum_duplicates()
     rows.eliminate_zeros()
@@ -192,7 +192,7 @@ def _bytes_of(numbers: np.ndarray) -> list[Hashable]:
 
 
 def _key_of_cell(value: Any) -> Hashable:
-    """What is equal for equal values, also of types that have no hash."""
+    """A key, equal for equal values, even of unhashable types."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return MISSING
     with suppress(Exception):  # arrays have no truth, dicts no hash

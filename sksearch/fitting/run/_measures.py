@@ -1,4 +1,4 @@
-"""What is measured of a fitted model beside its scores: seconds and bytes."""
+"""Measures of a fitted model besides its scores: seconds and bytes."""
 
 from sksearch._utils._clock import now
 from sksearch._utils._compat import num_samples
@@ -13,12 +13,12 @@ N_REPEATS = 3  # of a prediction, of which the fastest counts: the others waited
 
 
 def measure(context: Context, task: Task, output: Output, state: State, X: Samples) -> None:
-    """Measure what objectives and bounds need, into the output; an error makes it a failure.
+    """Take the measures needed by objectives and bounds; an error makes the output a failure.
 
     Parameters
     ----------
     context : Context
-        Of the search.
+        Context of the search.
     task : Task
         The candidate on a fold.
     output : Output

@@ -1,8 +1,8 @@
-"""What the metric of a scorer is called with, where it is known and of the rows that are scored.
+"""Arguments of a scorer's metric, if the metric is known and applied to the scored rows.
 
-Intervals by rows and the quick scores of averages stand on the call of a metric that is known,
-with the true values of the very rows that were scored. A scorer that has sorted, drawn or
-weighted them by itself is asked as it is.
+Intervals by rows and the fast scores of averages rely on the call of a known metric with the true
+values of exactly the scored rows. A scorer that sorts, samples or weights them itself is called
+directly.
 """
 
 from collections.abc import Callable
@@ -19,20 +19,20 @@ from sksearch.fitting.run._tasks import Context
 
 @dataclass(frozen=True)
 class Call:
-    """The call of a metric that is known, on the rows that were scored.
+    """The call of a known metric, on the scored rows.
 
     Parameters
     ----------
     function : callable
         The metric.
     sign : int
-        Of the score.
+        Sign of the score.
     y, predicted : ndarray
         Its arguments, one column raveled.
     kwargs : dict
         Further arguments.
     contributions : ndarray of shape (n_rows,)
-        What each row contributes to the metric.
+        Contribution of each row to the metric.
     """
 
     function: Callable
@@ -49,12 +49,12 @@ class Call:
 
 
 class Heard:
-    """Hears what the metric that counts is called with.
+    """Records the arguments of the deciding metric.
 
     Parameters
     ----------
     y : array-like
-        True values of the rows that are scored; the object that the scorer gets.
+        True values of the scored rows; the object passed to the scorer.
     """
 
     def __init__(self, y: Targets) -> None:
@@ -62,14 +62,14 @@ class Heard:
         self._calls: list[tuple[Callable, int, tuple, dict]] = []
 
     def scorer(self, context: Context) -> Scorer:
-        """Return the scorer of the search, which tells what it hears."""
+        """Return the scorer of the search, with recording."""
         return listening(context.scorer, context.metric, self._hear)
 
     def _hear(self, *heard: Any) -> None:
         self._calls.append(heard)
 
     def call(self, score: float) -> Call | None:
-        """Return the one call of the metric that has led to a score; None if it is not known."""
+        """Return the single call of the metric behind a score; None if unknown."""
         if len(self._calls) != 1:
             return None
         function, sign, args, kwargs = self._calls[0]

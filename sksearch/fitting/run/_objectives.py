@@ -1,4 +1,4 @@
-"""What a search aims at beside one score: several objectives, and bounds that have to be kept."""
+"""Aims of a search besides one score: several objectives, and bounds."""
 
 import difflib
 import math
@@ -13,23 +13,23 @@ from sksearch._utils._typing import Scorer, Scores, Scoring
 from sksearch.history import Params
 from sksearch.space import Space
 
-#: What is measured of each candidate where an objective or a bound names it: smaller is better.
+#: Measured for each candidate if an objective or a bound names it: smaller is better.
 MEASURES = ("fit_time", "predict_time", "model_size")
-N_DRAWS = 1_000  # candidates that a function of params is tried on before anything is spent
+N_DRAWS = 1_000  # candidates on which a function of parameters is tried before any training
 
 
 @dataclass(frozen=True)
 class Bound:
-    """A bound that a candidate has to keep, on something that is measured.
+    """A bound on a measured quantity of a candidate.
 
     Parameters
     ----------
     metric : str
-        A metric of ``scoring``; or "fit_time", the seconds of training, "predict_time", those
-        that ``predict`` takes for a row, or "model_size", the bytes of the pickled model: means
-        over the folds. For `sksearch.minimize` the name of a number that the function returns.
+        A metric of ``scoring``; or "fit_time", the seconds of training, "predict_time", the
+        seconds of ``predict`` per row, or "model_size", the bytes of the pickled model: means over
+        the folds. For `sksearch.minimize` the name of a number that the function returns.
     op : {"<=", ">="}
-        Whether it must not be greater than `value`, or not be smaller.
+        "<=" if it must be at most `value`, ">=" if at least.
     value : float
         The bound.
 
@@ -55,21 +55,21 @@ class Bound:
             raise ValueError(f"value={self.value} must be finite.")
 
     def slack(self, measured: float) -> float:
-        """Return how far the bound is kept, in units of its value; negative where it is broken."""
+        """Return the slack of the bound, in units of its value; negative if broken."""
         sign = 1 if self.op == "<=" else -1
         return float(sign * (self.value - measured) / (abs(self.value) or 1.0))
 
 
 @dataclass(frozen=True)
 class Aims:
-    """Objectives and bounds, and what has to be measured for them.
+    """Objectives and bounds, and the measures needed for them.
 
     Parameters
     ----------
     objectives : tuple of str
-        Names of metrics, with a minus where small values are better; empty for the score alone.
+        Names of metrics, with a minus if smaller is better; empty for the score alone.
     bounds : tuple of Bound
-        Bounds that have to be satisfied.
+        Bounds to satisfy.
     """
 
     objectives: tuple[str, ...] = ()
@@ -82,28 +82,28 @@ class Aims:
 
     @property
     def signs(self) -> np.ndarray:
-        """1 for each objective that is to be large, -1 for each that is to be small."""
+        """1 for each maximised objective, -1 for each minimised one."""
         small = [name[0] == "-" or name in MEASURES for name in self.objectives]
         return np.where(small, -1.0, 1.0)
 
     @property
     def used(self) -> tuple[str, ...]:
-        """Names of all that is looked at, each once."""
+        """Names of all metrics used, each once."""
         return tuple(dict.fromkeys([*self.names, *(bound.metric for bound in self.bounds)]))
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """What has to be measured beside the scores."""
+        """Measures needed besides the scores."""
         return tuple(name for name in self.used if name in MEASURES)
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """What the scorer has to return."""
+        """Metrics needed from the scorer."""
         return tuple(name for name in self.used if name not in MEASURES)
 
     @property
     def metric(self) -> str | None:
-        """The first objective that is a score; None without objectives."""
+        """The first objective if it is a score; None without objectives."""
         signs = self.signs
         return next((n for n, s in zip(self.names, signs, strict=True) if s > 0), None)
 
@@ -117,7 +117,7 @@ class Aims:
         return tuple(map(float, values)), tuple(slacks)
 
     def check(self, scores: object, scorer: object) -> None:
-        """Raise ValueError if scores by metric lack one that is an objective or has a bound."""
+        """Raise ValueError if scores by metric lack an objective or a bounded metric."""
         if isinstance(scores, dict) and (missing := [n for n in self.metrics if n not in scores]):
             raise ValueError(
                 f"scoring must return {missing}, which are objectives or have a bound, got the "
@@ -126,7 +126,7 @@ class Aims:
 
 
 def _mean(name: str, outputs: Sequence[Any]) -> float:
-    """Mean over folds of a metric, or of what was measured beside the scores."""
+    """Mean over folds of a metric or another measure."""
     values = [_value(name, output.measures or {}, output.test_scores) for output in outputs]
     return float(np.add.reduce(values) / len(values))
 
@@ -141,7 +141,7 @@ def _value(name: str, measures: dict[str, float], scores: Scores) -> float:
 
 
 def make_aims(objectives: object, constraints: object, scoring: Scoring, scorer: Scorer) -> Aims:
-    """Check what the user aims at.
+    """Check the user's aims.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def make_aims(objectives: object, constraints: object, scoring: Scoring, scorer:
     Raises
     ------
     ValueError, TypeError
-        If they name what nobody measures, or there are too few objectives.
+        If they name an unknown measure, or there are too few objectives.
     """
     bounds = bounds_of(constraints)
     if objectives is None:
@@ -213,7 +213,7 @@ def _checked(aims: Aims, scoring: Scoring, scorer: Scorer) -> Aims:
 
 @dataclass(frozen=True)
 class Allows:
-    """Whether a candidate keeps the constraints that are known before it is trained.
+    """Checks the constraints on a candidate's parameters before training.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ class Allows:
     functions: tuple[Callable[[Params], Any], ...]
 
     def __call__(self, params: Params) -> bool:
-        """Ask all functions.
+        """Call all functions.
 
         Raises
         ------
@@ -254,19 +254,19 @@ class Allows:
 
 
 def make_allows(constraints: object, space: Space) -> Allows | None:
-    """Make one function of the constraints that are functions, and try it on many candidates.
+    """Combine the functions among the constraints, and try them on many candidates.
 
     Parameters
     ----------
     constraints : object
         As the user gave them.
     space : Space
-        Where candidates come from.
+        Space of the candidates.
 
     Returns
     -------
     allows : Allows or None
-        None if there is no such constraint.
+        None without such constraints.
 
     Raises
     ------
@@ -297,7 +297,7 @@ def make_allows(constraints: object, space: Space) -> Allows | None:
 def allowed_guesses(
     guesses: tuple[tuple[Params, ...], bool], allows: Allows | None, given: bool
 ) -> tuple[tuple[Params, ...], bool]:
-    """Leave out first candidates that are not allowed; ValueError for those that are `given`."""
+    """Leave out disallowed first candidates; ValueError if they are `given`."""
     params, has_baseline = guesses
     if allows is None:
         return guesses

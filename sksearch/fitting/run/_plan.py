@@ -1,4 +1,4 @@
-"""What a search will cost, before anything is spent."""
+"""Predicted cost of a search."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,15 +18,15 @@ class PlannedRung:
     Parameters
     ----------
     bracket, iter : int
-        As in ``cv_results_``.
+        Numbers as in ``cv_results_``.
     n_resources : int
-        Count of units of each candidate in the end.
+        Number of units of each candidate in the end.
     n_candidates : int
-        Count of candidates.
+        Number of candidates.
     resources : int
         Units paid for, all candidates together.
     n_fits : int
-        Count of (candidate, fold) pairs that are trained.
+        Number of (candidate, fold) pairs trained.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class PlannedRung:
 def _costs(
     row: tuple[Rung, ...], audits: tuple[int, ...], resource: Resource, n_splits: int
 ) -> list[tuple]:
-    """What each rung of a bracket costs, as in `PlannedRung`."""
+    """Cost of each rung of a bracket, as in `PlannedRung`."""
 
     def cost(n: int, amount: int, spent: int) -> np.ndarray:
         paid = amount - (spent if resource.continues else 0)
@@ -83,26 +83,26 @@ class SearchPlan:
     unit : str
         Name of the resource.
     n_splits : int
-        Count of folds.
+        Number of folds.
     refit : bool
-        Whether one more fit on all rows follows.
+        True if a final fit on all rows follows.
     notes : tuple of str
         Choices of the search that its user left out; a line each.
     seconds_per_fit : float or None
-        Seconds of one training with the full resource on one fold; None where it was not
-        measured. Of several models it is the mean.
+        Seconds of one training with the full resource on one fold; None if not measured. The mean
+        for several models.
     seconds_by_model : dict of str to float
-        The same for each of several models, where it was measured.
+        The same for each of several models, if measured.
     any_rung_wins : bool
-        Whether the best candidate is the one with the best score at any rung, and not only at
-        the largest resource.
+        True if the best candidate may have its score at any rung, and not only at the largest
+        resource.
     timeout : float or None
-        Seconds that the search may take.
+        Time limit of the search in seconds.
     n_audited : int
-        Count of candidates that are stopped early and brought to the last rung nevertheless; the
-        last rungs count them.
+        Number of candidates stopped early and brought to the last rung nevertheless; the last
+        rungs count them.
     is_most : bool
-        Whether it is the most that can be done, since candidates are dropped on the way.
+        True if the plan is an upper bound, since candidates may be dropped.
 
     Examples
     --------
@@ -157,37 +157,37 @@ class SearchPlan:
 
     @property
     def n_candidates(self) -> int:
-        """Count of candidates that are started."""
+        """Number of candidates started."""
         return sum(rung.n_candidates for rung in self.rungs if rung.iter == 0)
 
     @property
     def total_resources(self) -> int:
-        """Units paid for by all candidates; where folds train apart, in each fold."""
+        """Units paid for by all candidates, in each fold if folds train separately."""
         return sum(rung.resources for rung in self.rungs)
 
     @property
     def n_fits(self) -> int:
-        """Count of (candidate, fold) pairs that are trained, the refit included."""
+        """Number of (candidate, fold) pairs trained, the refit included."""
         return sum(rung.n_fits for rung in self.rungs) + self.refit
 
     @property
     def is_endless(self) -> bool:
-        """Whether candidates follow each other until the time, or something else, ends that."""
+        """True if candidates follow each other until a time limit or another stop."""
         return self.n_candidates >= ENDLESS
 
     @property
     def by_folds(self) -> bool:
-        """Whether a unit is a fold, so that what was scored at one rung is a part of the next."""
+        """True if a unit is a fold, so that the scores of one rung are a part of the next."""
         return self.unit == "folds"
 
     @property
     def top(self) -> int:
-        """Count of units at the last rung; 0 without any."""
+        """Number of units at the last rung; 0 without any."""
         return max((rung.n_resources for rung in self.rungs), default=0)
 
     @property
     def n_full_fits(self) -> float:
-        """Cost of all rungs in trainings with the full resource on one fold."""
+        """Cost of all rungs in fits with the full resource on one fold."""
         if self.by_folds:
             return self.n_fits - self.refit
         return self.n_splits * self.total_resources / max(1, self.top)
@@ -208,7 +208,7 @@ class SearchPlan:
         return join(paragraphs(self.notes), rungs, paragraphs([*self._sums(), *self._bill()]))
 
     def _table(self) -> list[tuple]:
-        """Rungs, a row each, under their heads; none where nobody knows how many there will be."""
+        """Table of the rungs; empty if their number is unknown."""
         if self.is_endless:
             return []
         return [
@@ -217,7 +217,7 @@ class SearchPlan:
         ]
 
     def _sums(self) -> list[str]:
-        """What all rungs are together."""
+        """Totals of all rungs."""
         if self.is_endless:
             most = f"{self.top} {self.unit}" if self.top > 1 else f"{self.n_splits} folds"
             return [f"candidates until the time is up, at most {most} each"]
@@ -235,7 +235,7 @@ class SearchPlan:
         return lines
 
     def _bill(self) -> list[str]:
-        """What it costs in time, where that is known."""
+        """Predicted time, if known."""
         if self.seconds_per_fit is None:
             return []
         one = f"{self.seconds_per_fit:.2g} s for one fit of the untuned estimator"

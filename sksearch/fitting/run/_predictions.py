@@ -1,4 +1,4 @@
-"""Predictions of test rows, as they are kept of each candidate for an average of candidates."""
+"""Predictions for test rows, kept of each candidate for averaging."""
 
 from collections.abc import Sequence, Sized
 from contextlib import suppress
@@ -13,7 +13,7 @@ from sksearch._utils._typing import Samples, Targets
 from sksearch.base._state import Labels
 from sksearch.fitting.run._tasks import NUMBER, Context, Output
 
-#: Of a candidate, all folds together: predictions of more rows would hardly change a choice.
+#: Per candidate, over all folds: predictions of more rows would hardly change a choice.
 MOST_NUMBERS = 100_000
 #: Share of rows whose label is that of the largest decision value, where values are of classes.
 MOSTLY = 0.9
@@ -23,14 +23,14 @@ Classes = list[np.ndarray]
 
 
 def as_classes(labels: Labels) -> Classes:
-    """Return the labels of each column of the target; an empty list where it has numbers."""
+    """Return the labels of each column of the target; an empty list for numbers."""
     if labels is None:
         return []
     return list(labels) if isinstance(labels, list) else [labels]
 
 
 def kept_rows(splits: list, classes: Classes, y: Targets) -> list[np.ndarray]:
-    """Choose the test rows whose predictions are kept: all, or of many a part, by lot.
+    """Choose the test rows of the kept predictions: all, or a random part of many.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def kept_rows(splits: list, classes: Classes, y: Targets) -> list[np.ndarray]:
     Returns
     -------
     kept : list of ndarray of int
-        By fold, places among its test rows, ascending.
+        Places among the test rows of each fold, ascending.
     """
     sizes = [len(test) for _, test in splits]
     width = sum(map(len, classes)) or int(np.prod(to_numpy(y).shape[1:]))
@@ -55,15 +55,15 @@ def kept_rows(splits: list, classes: Classes, y: Targets) -> list[np.ndarray]:
 
 
 def keep_predictions(context: Context, fold: int, model: Any, X: Samples, output: Output) -> None:
-    """Keep what a model predicts for those test rows whose predictions are kept.
+    """Store a model's predictions for the chosen test rows.
 
-    Classifiers without probabilities give decision values: all folds together tell which
-    probabilities these stand for.
+    Classifiers without probabilities give decision values: they are calibrated later, over all
+    folds.
 
     Parameters
     ----------
     context : Context
-        Of the search.
+        Context of the search.
     fold : int
         Index of the fold.
     model : estimator object
@@ -71,13 +71,13 @@ def keep_predictions(context: Context, fold: int, model: Any, X: Samples, output
     X : array-like
         All test rows of the fold.
     output : Output
-        Gets numbers of 8 bytes, row by row; nothing where they are not wanted, or the model fails.
+        Receives 8-byte numbers, row by row; none if not wanted, or if the model fails.
     """
     output.predictions, output.are_decisions = None, False
     if context.kept is None:
         return
     places: Any = context.kept[fold]
-    with suppress(Exception):  # it has a score: what averages lack is no failure of its own
+    with suppress(Exception):  # it has a score: what averages lack is not a failure of its own
         X = X if len(places) == num_samples(X) else safe_indexing(X, places)
         if not is_classifier(context.estimator):
             given = to_numpy(model.predict(X)).reshape(len(places), -1)
@@ -90,13 +90,13 @@ def keep_predictions(context: Context, fold: int, model: Any, X: Samples, output
 
 
 def read_predictions(context: Context, fold: int, content: bytes) -> np.ndarray:
-    """Read what `keep_predictions` kept, an array of shape (n_kept, n_columns)."""
+    """Read the output of `keep_predictions`, an array of shape (n_kept, n_columns)."""
     n_rows = len((context.kept or [])[fold])
     return np.frombuffer(content, dtype=NUMBER).reshape(n_rows, -1).astype(np.float64)
 
 
 def shares_of(model: Any, X: Samples, classes: Classes) -> list[np.ndarray]:
-    """Return probabilities of classes, or a vote for one where a model has no probabilities.
+    """Return probabilities of classes, or a one-hot vote if a model has no probabilities.
 
     Parameters
     ----------
@@ -110,12 +110,12 @@ def shares_of(model: Any, X: Samples, classes: Classes) -> list[np.ndarray]:
     Returns
     -------
     shares : list of ndarray of shape (n_rows, n_classes)
-        For each column of the target; 0 for a class that the model does not know.
+        For each column of the target; 0 for a class that the model has not seen.
 
     Raises
     ------
     ValueError
-        If its probabilities are not those of the classes.
+        If its probabilities do not match the classes.
     """
     if not hasattr(model, "predict_proba"):
         labels = to_numpy(model.predict(X))
@@ -134,13 +134,13 @@ def shares_of(model: Any, X: Samples, classes: Classes) -> list[np.ndarray]:
 
 
 def best_method_of(model: Any) -> str:
-    """Name the method of a classifier that tells most."""
+    """Return the most informative method of a classifier."""
     methods = ("predict_proba", "decision_function")
     return next((name for name in methods if hasattr(model, name)), "predict")
 
 
 def decisions_of(model: Any, X: Samples, classes: Classes) -> list[np.ndarray]:
-    """Return decision values of classes; a vote for one where a model has none that are its own.
+    """Return decision values of classes; a one-hot vote if a model has none.
 
     Parameters
     ----------
@@ -154,13 +154,13 @@ def decisions_of(model: Any, X: Samples, classes: Classes) -> list[np.ndarray]:
     Returns
     -------
     decisions : list of ndarray of shape (n_rows, n_classes)
-        For each column of the target; -inf for a class that the model does not know.
+        For each column of the target; -inf for a class that the model has not seen.
     """
     if len(classes) == 1 and hasattr(model, "decision_function"):
         given, seen = to_numpy(model.decision_function(X)), to_numpy(model.classes_)
         if given.ndim == 1 and len(seen) == 2:
             return [columns_of(np.column_stack([-given, given]), seen, classes[0], -np.inf)]
-        # With a column for each pair of classes the largest one tells nothing of the label.
+        # With a column for each pair of classes, the largest one does not indicate the label.
         if given.shape == (len(given), len(seen)):
             is_own = seen[given.argmax(axis=1)] == to_numpy(model.predict(X))
             if is_own.mean() > MOSTLY:
@@ -178,7 +178,7 @@ def columns_of(given: Sized, seen: ArrayLike, classes: np.ndarray, lowest: float
 
 
 def split_columns(predictions: np.ndarray, classes: Classes) -> list[np.ndarray]:
-    """Divide predictions into those of each column of the target."""
+    """Split predictions by column of the target."""
     return np.split(predictions, np.cumsum([len(known) for known in classes])[:-1], axis=1)
 
 

@@ -32,7 +32,7 @@ class ResultRow:
     outputs: list[
         Output
     ]  # of all folds that the candidate was evaluated on so far, in their order
-    new_outputs: list[Output]  # those that were evaluated for this row
+    new_outputs: list[Output]  # those evaluated for this row
     trial_id: int
     bracket: int
     iter: int
@@ -45,9 +45,9 @@ class Outputs:
 
     #: Of all folds that the trial was evaluated on so far.
     reached: dict[tuple[int, int], list[Output]] = field(default_factory=dict)
-    #: Of the folds that were evaluated for this resource.
+    #: Of the folds evaluated for this resource.
     new: dict[tuple[int, int], list[Output]] = field(default_factory=dict)
-    #: Counts of iterations that training found.
+    #: Numbers of iterations that training found.
     counts: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def add(
@@ -58,10 +58,10 @@ class Outputs:
         new: list[Output],
         metric: str | None = None,
     ) -> None:
-        """Enter what a job brought, after the outputs of earlier jobs that are `kept`.
+        """Enter the outputs of a job, after the `kept` outputs of earlier jobs.
 
-        Where training finds the count of iterations, the scores become those at the count that
-        is best for `metric` over all folds so far.
+        If training finds the number of iterations, the scores are taken at the best count for
+        `metric` over all folds so far.
         """
         count, reached = settle(kept + new, metric)
         if count is not None:
@@ -70,7 +70,7 @@ class Outputs:
         self.reached[trial_id, resource] = reached
 
     def forget_predictions(self, trial: Trial) -> None:
-        """Free the predictions of a trial that is among the best no more."""
+        """Free the predictions of a trial no longer among the best."""
         for resource in trial.results:
             key = trial.id, resource
             for output in (*self.reached[key], *self.new[key]):
@@ -89,8 +89,8 @@ class Outputs:
     ) -> list[ResultRow]:
         """Make the rows of ``cv_results_``, by bracket, rung and trial.
 
-        If `by_folds`, units are folds: what a trial has on its first ones is in its last row, so
-        it is the only one, and rows are in the order of the trials.
+        If `by_folds`, units are folds: the last row of a trial includes its first folds, so it is
+        the only row, and rows are in the order of the trials.
         """
         rungs: dict[int, set[int]] = {}
         for trial_id, resource in self.reached:
@@ -105,7 +105,7 @@ class Outputs:
             trial = trials[trial_id]
             if by_folds and resource < max(trial.results, default=0):
                 continue
-            if resource in trial.results:  # else Ctrl-C came between two lines
+            if resource in trial.results:  # otherwise Ctrl-C came between two lines
                 params, new = params_at(trial.params, resource), self.new[trial_id, resource]
                 new = reached if by_folds else new
                 count = self.counts.get((trial_id, resource))
@@ -122,9 +122,9 @@ class Outputs:
 def job_result(reached: list[Output], new: list[Output], metric: str | None, aims: Aims) -> Result:
     """Return the mean score over folds, their scores and the cost; NaN if a fold failed.
 
-    `reached` are the outputs of all folds that the trial was evaluated on, `new` those of this
-    job, which are its cost; `metric` is the one that counts, None for the first or the only one;
-    `aims` are the objectives and bounds.
+    `reached` are the outputs of all evaluated folds of the trial, `new` the outputs of this job,
+    which determine its cost; `metric` is the deciding one, None for the first or only one; `aims`
+    are the objectives and bounds.
     """
     # A clock that is set back makes differences negative, and that is no reason to fail.
     cost = max(0.0, sum([output.fit_time + output.score_time for output in new]))
@@ -134,7 +134,7 @@ def job_result(reached: list[Output], new: list[Output], metric: str | None, aim
         if output.status != "ok":
             return Result(math.nan, cost, output.status, output.error, spans=spans)
     scores = [value_of(output.test_scores, metric) for output in reached]
-    # Where a plain function takes no time, this does; np.mean takes four times as long.
+    # If a plain function takes no time, this does; np.mean takes four times as long.
     score = float(scores[0] if len(scores) == 1 else np.add.reduce(scores) / len(scores))
     if not math.isfinite(score):
         return Result(math.nan, cost, "nan", f"the scorer returned {score}", spans=spans)
@@ -162,11 +162,11 @@ def warn_if_none_keeps_bounds(results: Sequence[Result]) -> None:
 
 
 def name_error_scores(outputs: list[Output]) -> None:
-    """Give all outputs the same metrics, where any of them has names.
+    """Give all outputs the same metrics, if any of them has names.
 
-    A scorer that is a function names its metrics only when it is called. Failed outputs have
-    their one score for each metric, and others NaN for those that they lack; a score that came
-    without a name is called "score".
+    A callable scorer names its metrics only when called. Failed outputs have their one score for
+    each metric, and others NaN for those that they lack; a score that came without a name is
+    called "score".
     """
     plain = [o.status == "ok" and not isinstance(o.test_scores, dict) for o in outputs]
     for attribute in ("test_scores", "train_scores"):
@@ -197,11 +197,11 @@ def cv_results(
     """Build the dict of columns; columns of folds that a row has not reached are NaN.
 
     Rows that differ in resource begin with `columns`, of `COLUMNS`; `any_rung_wins` is for their
-    ranks, see `rank`. Without brackets among them ranks are by score alone, as scikit-learn's.
-    What was measured beside the scores has columns like ``mean_fit_time``; `violations`, by how
-    much bounds are broken, are the column ``violation``, and such rows rank behind all others. If
-    `by_folds`, units are folds: a mean over fewer of them than others have is none, and is NaN.
-    With the names of scikit-learn's searches infinite scores rank as there, as numbers.
+    ranks, see `rank`. If `columns` lacks brackets, ranks are by score alone, as in scikit-learn.
+    Other measures have columns like ``mean_fit_time``; `violations` of bounds are the column
+    ``violation``, and such rows rank behind all others. If `by_folds`, units are folds: a mean
+    over fewer folds than others have is NaN. With the names of scikit-learn's searches infinite
+    scores rank as there, as numbers.
     """
     table = _Table(rows, n_splits)
     results: dict[str, Any] = {}
@@ -246,12 +246,12 @@ def table_of(setup: Setup, history: History, rows: list[ResultRow]) -> dict[str,
 
 
 def results_of(history: History, rows: list[ResultRow]) -> list[Result]:
-    """Return what is known of the candidate of each row, at its resource."""
+    """Return the known facts about the candidate of each row, at its resource."""
     return [history.trials[row.trial_id].results[row.n_resources] for row in rows]
 
 
 def chosen_index(refit: Callable, results: dict[str, Any]) -> int:
-    """Return the row that the user's function chooses; TypeError or IndexError if it is none."""
+    """Return the row chosen by the user's function; TypeError or IndexError if invalid."""
     index = refit(results)
     n_rows = len(results["params"])
     kept = "All that was found is kept: cv_results_ can be read."
@@ -269,9 +269,9 @@ def chosen_index(refit: Callable, results: dict[str, Any]) -> int:
 
 
 def best_of_last_iteration(results: Mapping[str, Any], metric: str | None) -> int:
-    """Return the row that wins in a halving search of scikit-learn, whose ranks are by score.
+    """Return the winning row of a halving scikit-learn search, with ranks by score.
 
-    Without a metric it is the row with the best mean score.
+    If `metric` is None, the row with the best mean score wins.
     """
     last = np.flatnonzero(results["iter"] == np.max(results["iter"]))
     if metric is None:
@@ -284,7 +284,8 @@ def best_of_last_iteration(results: Mapping[str, Any], metric: str | None) -> in
 def try_rule(refit: Callable, results: dict[str, Any]) -> None:
     """Ask the user's function once, of the first results; raise if it will never choose.
 
-    What may change with further rows, such as an index beyond the first ones, is no fault yet.
+    Problems that may vanish with further rows, such as an index beyond the first ones, are
+    ignored.
     """
     cure = "pass a function of cv_results_ that returns the index of a row"
     try:
@@ -310,9 +311,9 @@ def try_rule(refit: Callable, results: dict[str, Any]) -> None:
 def _hide_partial_means(
     results: dict[str, Any], name: str, n_folds: np.ndarray, is_finite: np.ndarray
 ) -> None:
-    """Leave no mean over a part of the folds: whoever sorts by means would take it for a whole.
+    """Remove means over a part of the folds, since they would be taken for complete ones.
 
-    Where the time was up before anybody had all folds, those with the most of them keep theirs.
+    If time was up before any candidate had all folds, those with most folds keep theirs.
     """
     is_partial = n_folds < n_folds[is_finite].max(initial=0)
     for column in (f"{what}_{kind}_{name}" for what in ("mean", "std") for kind in KINDS):
@@ -321,13 +322,13 @@ def _hide_partial_means(
 
 
 def _has_failed(output: Output) -> bool:
-    """Whether there is no score at all; of several metrics one alone may have failed."""
+    """True if there is no score at all; one of several metrics may fail alone."""
     single = not isinstance(output.test_scores, dict)
     return output.fit_error is not None or (single and output.status != "ok")
 
 
 class _Table:
-    """Outputs of folds as arrays of shape (n_rows, n_splits), NaN where a fold is missing."""
+    """Outputs of folds as arrays of shape (n_rows, n_splits), NaN if a fold is missing."""
 
     def __init__(self, rows: list[ResultRow], n_splits: int) -> None:
         self.outputs = [output for row in rows for output in row.outputs]
@@ -343,7 +344,7 @@ class _Table:
         return self._place([getattr(output, name) for output in self.outputs])
 
     def measures(self) -> list[str]:
-        """Names of what was measured, but for the time of training, which has its column."""
+        """Names of the measures, except the training time, which has its own column."""
         names = {name for output in self.outputs for name in output.measures or ()}
         return sorted(names - {"fit_time"})
 
@@ -370,7 +371,7 @@ class _Table:
         seen = np.zeros(self.shape, dtype=bool)
         seen[self.at] = True
         count = seen.sum(axis=1)
-        with np.errstate(invalid="ignore"):  # inf - inf, where a score is infinite
+        with np.errstate(invalid="ignore"):  # inf - inf, if a score is infinite
             if self.complete:
                 mean = np.average(array, axis=1)
                 std = np.sqrt(np.average((array - mean[:, np.newaxis]) ** 2, axis=1))

@@ -1,4 +1,4 @@
-"""A metric as a mean over rows: what each of them contributes.
+"""A metric as a mean over rows, with the contribution of each.
 
 =======  ======================================================================================
 a, b     numbers of a row, shape (n, n_ratios)
@@ -7,7 +7,7 @@ c        contributions of rows, shape (n,): their mean is the metric, and if row
          more, the metric changes in proportion to c[i] - mean(c)
 =======  ======================================================================================
 
-Of a ratio c = R + (a - R b) / mean(b). Areas under a curve have formulas of their own.
+For a ratio, c = R + (a - R b) / mean(b). Areas under a curve have formulas of their own.
 """
 
 from collections.abc import Callable
@@ -32,12 +32,12 @@ def raveled(values: Targets) -> np.ndarray:
 def contributions(
     function: Callable, value: float, y: Targets, predicted: Targets, **kwargs: Any
 ) -> np.ndarray | None:
-    """Find what rows contribute to a metric.
+    """Return the contributions of rows to a metric.
 
     Parameters
     ----------
     function : callable
-        A metric of scikit-learn, or any other.
+        A scikit-learn metric, or any other.
     value : float
         The return value.
     y, predicted : array-like of shape (n,) or (n, n_outputs)
@@ -48,14 +48,14 @@ def contributions(
     Returns
     -------
     c : ndarray of shape (n,) or None
-        Contributions. None where the formula is not known, or has another value.
+        Contributions. None if the formula is unknown, or gives another value.
     """
     if function not in FORMULAS:
         return None
     try:
         with np.errstate(all="ignore"):
             c = FORMULAS[function](raveled(y), raveled(predicted), **kwargs)
-            c = np.asarray(c, dtype=float)  # of numbers in an array of objects, too
+            c = np.asarray(c, dtype=float)  # of numbers in an array of objects as well
     except Exception:  # arguments that the formula does not know, labels of two kinds, ...
         return None
     close = abs(c.mean() - value) <= ROUNDING * max(1.0, abs(value))
@@ -97,7 +97,7 @@ def _loss(loss: Callable) -> Callable:
 
 
 def _root(loss: Callable) -> Callable:
-    """Of a mean loss; several outputs have a root each, which is not their mean."""
+    """Contributions to the root of a mean loss; with several outputs, one root each."""
 
     def formula(y: np.ndarray, p: np.ndarray, **kwargs: Any) -> np.ndarray:
         c = ratios(loss(y, p), **kwargs)
@@ -155,7 +155,7 @@ def _balanced(y: np.ndarray, p: np.ndarray, **kwargs: Any) -> np.ndarray:
 
 
 def _by_class(top_and_bottom: Callable) -> Callable:
-    """Of counts of a class: true and predicted, predicted, true."""
+    """Contributions from the numbers of a class: true and predicted, predicted, true."""
 
     def formula(
         y: np.ndarray, p: np.ndarray, average: str = "binary", pos_label: object = 1, **kwargs: Any
@@ -185,7 +185,7 @@ def _roc_auc(
 
 
 def _area(positive: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """Of a positive row the share of negative ones below it, of a negative one of those above."""
+    """For a positive row the share of negative rows below it, and conversely."""
     above, below = np.sort(p[positive]), np.sort(p[~positive])
     share = np.empty(len(p))
     share[positive] = _place(below, p[positive]) / len(below)
@@ -195,12 +195,12 @@ def _area(positive: np.ndarray, p: np.ndarray) -> np.ndarray:
 
 
 def _place(ordered: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """How many of the ordered numbers are below each value, equal ones as halves."""
+    """Number of the ordered numbers below each value, equal ones as halves."""
     return (np.searchsorted(ordered, values) + np.searchsorted(ordered, values, "right")) / 2
 
 
 def _average_precision(y: np.ndarray, p: np.ndarray, pos_label: object = 1) -> np.ndarray:
-    """Mean precision at the scores of positive rows; a row also moves that of those below it."""
+    """Mean precision at the scores of positive rows; a row also affects the rows below it."""
     positive = y == pos_label
     below = np.sort(p[positive])
     n_above = len(below) - np.searchsorted(below, below)

@@ -1,4 +1,4 @@
-"""Fewer rows for the training folds, where the time is too short for all of them."""
+"""Fewer rows for the training folds, if time is too short for all of them."""
 
 import math
 import warnings
@@ -18,8 +18,8 @@ from sksearch.fitting.run._folds import count_rows, trains_on_the_past
 from sksearch.fitting.run._tasks import Context, RowSample
 
 MIN_ROWS = 2_000  # of a training fold, which are never too many
-N_FITS = 24  # trainings of the untuned estimator for which there should be time, at least
-STEP = 2  # ratio of the counts of rows at which the cost is measured
+N_FITS = 24  # fits of the untuned estimator for which there should be time, at least
+STEP = 2  # ratio of the numbers of rows at which the cost is measured
 LARGEST_GROWTH = 3.0  # exponent of seconds over rows
 PROBABLE_GROWTH = 2.0  # of most estimators, at most
 LEAST_GROWTH = 0.5  # with less, fewer rows save too little
@@ -31,16 +31,16 @@ class TooLongError(TimeoutError):
 
 
 def check_last_training(context: Context, trial_id: int, seconds: float) -> None:
-    """Raise TooLongError if a candidate that was trained in so many seconds is no use.
+    """Raise TooLongError if a candidate with this training time is useless.
 
     Parameters
     ----------
     context : Context
-        Of the search.
+        Context of the search.
     trial_id : int
-        The first one, which may be the untuned estimator, has all the time it needs.
+        Id of the trial; the first one, which may be the untuned estimator, has no limit.
     seconds : float
-        That its training on a part of the rows took.
+        Seconds of its training on a part of the rows.
     """
     sample = context.sample
     if sample is None or sample.limit is None or trial_id == 0 or context.error_score == "raise":
@@ -61,25 +61,25 @@ def choose_sample(
     n_workers: int = 1,
     n_folds: int = 1,
 ) -> RowSample | None:
-    """Choose the largest count of rows with which the time is enough for `N_FITS` trainings.
+    """Choose the largest number of rows with which the time is enough for `N_FITS` fits.
 
-    The cost is measured at a few hundred rows, and then at twice as many as before while that
-    takes a small part of the time. Beyond, it is foretold as a power of the count of rows.
+    The cost is measured at a few hundred rows, and then at repeatedly doubled numbers while this
+    takes a small part of the time. For more rows it is predicted as a power of the number of rows.
 
     Parameters
     ----------
     seconds_of : callable
         ``seconds_of(n_rows)`` measures one training, and its scoring; NaN if they fail.
     n_train : int
-        Count of rows of a training fold.
+        Number of rows of a training fold.
     n_samples : int
-        Count of rows of the last training; 0 if there is none.
+        Number of rows of the last training; 0 if there is none.
     time : TimeLimit
-        Of the search.
+        Time of the search.
     n_workers : int, default=1
-        Count of trainings at a time.
+        Number of fits at a time.
     n_folds : int, default=1
-        Count of folds. With many there should be time for two candidates on all of them.
+        Number of folds. With many there should be time for two candidates on all of them.
 
     Returns
     -------
@@ -129,7 +129,7 @@ def choose_sample(
 
 
 def _growth(*seconds: float) -> float:
-    """Exponent of the seconds over the count of rows, of which each has `STEP` times as many."""
+    """Exponent of the seconds over the number of rows, which grows by `STEP`."""
     if min(seconds) <= 0:
         return 0.0
     growth = math.log(seconds[-1] / seconds[0], STEP) / (len(seconds) - 1)
@@ -142,9 +142,9 @@ def seconds_of_one_fit(context: Context, n_rows: int | None = None) -> tuple[flo
     Parameters
     ----------
     context : Context
-        Of the search.
+        Context of the search.
     n_rows : int or None, default=None
-        Count of rows to train on. None: the rows that the search trains on, without a scoring.
+        Number of rows to train on. None: the rows that the search trains on, without a scoring.
 
     Returns
     -------
@@ -180,12 +180,12 @@ def seconds_of_models(context: Context) -> dict[str, float]:
     Parameters
     ----------
     context : Context
-        Of the search.
+        Context of the search.
 
     Returns
     -------
     seconds : dict of str to float
-        By name of the model; empty where there is but one.
+        Seconds by name of the model; empty for a single model.
     """
     found = {}
     for name, _ in named_of(context.estimator):
@@ -202,23 +202,23 @@ def measured_sample(
     Parameters
     ----------
     context : Context
-        Of the search.
+        Context of the search.
     time : TimeLimit
-        Of the search.
+        Time of the search.
     n_workers : int
-        Count of trainings at a time.
+        Number of fits at a time.
     refits : bool
-        Whether the best candidate is trained on all rows.
+        True if the best candidate is refitted on all rows.
 
     Returns
     -------
     sample : RowSample or None
-        None: all rows, also where the estimator cannot be trained on few.
+        None: all rows, even if the estimator cannot be trained on few.
     """
 
     def seconds_of(n_rows: int) -> tuple[float, float]:
         with warnings.catch_warnings(), seeded(context.seed, n_rows):
-            warnings.simplefilter("ignore")  # they come again where they matter
+            warnings.simplefilter("ignore")  # they are repeated later if relevant
             try:
                 seconds = seconds_of_one_fit(context, n_rows)
             except Exception:

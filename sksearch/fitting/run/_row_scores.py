@@ -1,7 +1,7 @@
-"""What the rows of a test fold contribute to its score, in blocks, for the interval of a report.
+"""Contributions of a test fold's rows to its score, in blocks, for a report's interval.
 
-Rows are taken together in blocks, the same for all candidates, so that what is kept of a
-candidate is small: a number for each block.
+Rows are grouped in blocks, the same for all candidates, so that little is stored per candidate: a
+number for each block.
 """
 
 from dataclasses import dataclass
@@ -29,15 +29,15 @@ def blocks_of_rows(splits: list, n_rows: int, groups: Targets = None) -> np.ndar
     splits : list of (ndarray, ndarray)
         Training and test rows of the folds.
     n_rows : int
-        Count of all rows.
+        Number of all rows.
     groups : array-like of shape (n_rows,) or None, default=None
         Rows of a group are in one block.
 
     Returns
     -------
     blocks : ndarray of int of shape (n_rows,) or None
-        The block of each row. None where rows are in an order, as those of a time series: they
-        are not drawn independently of each other.
+        The block of each row. None for ordered rows, as in a time series, since these are not
+        independent.
     """
     if len(splits) > 1 and trains_on_the_past(splits):
         return None
@@ -48,7 +48,7 @@ def blocks_of_rows(splits: list, n_rows: int, groups: Targets = None) -> np.ndar
     fold = np.full(units.max() + 1, len(splits))  # the first that tests the unit
     for i, test in reversed([*enumerate(tests)]):
         fold[units[test]] = i
-    # By lot, but fold by fold, so that each fold has few blocks.
+    # At random, but fold by fold, so that each fold has few blocks.
     order = np.lexsort((np.random.default_rng(0).permutation(len(fold)), fold))
     block = np.empty(len(fold), dtype=np.int16)
     for n_blocks in N_BLOCKS:
@@ -59,17 +59,17 @@ def blocks_of_rows(splits: list, n_rows: int, groups: Targets = None) -> np.ndar
 
 
 def _present(blocks: np.ndarray) -> np.ndarray:
-    """The blocks that have rows, in their order."""
+    """The non-empty blocks, in their order."""
     return np.flatnonzero(np.bincount(blocks))
 
 
 class RowListener:
-    """Hears what the metric that counts is called with on the test rows of a fold.
+    """Records the arguments of the deciding metric on the test rows of a fold.
 
     Parameters
     ----------
     context : Context
-        Of the search.
+        Context of the search.
     test : tuple
         Indices, X and y of the test rows.
     """
@@ -79,24 +79,24 @@ class RowListener:
         self._heard = Heard(y)
 
     def scorer(self) -> Scorer:
-        """Return the scorer of the search, which tells what it hears."""
+        """Return the scorer of the search, with recording."""
         if self._context.blocks is None:
             return self._context.scorer
         return self._heard.scorer(self._context)
 
     def contributions(self, score: float) -> bytes | None:
-        """Return what each block contributes to the score that was heard last.
+        """Return the contribution of each block to the last recorded score.
 
         Parameters
         ----------
         score : float
-            As the scorer returned it.
+            Score as returned by the scorer.
 
         Returns
         -------
         contributions : bytes or None
-            Numbers of 8 bytes whose sum is 0, for the blocks that have rows in the fold, in their
-            order. None where they are not known.
+            8-byte numbers summing to 0, for the blocks with rows in the fold, in their order. None
+            if unknown.
         """
         blocks = self._context.blocks
         call = self._heard.call(score)
@@ -109,15 +109,15 @@ class RowListener:
 
 @dataclass(frozen=True)
 class RowScores:
-    """What rows tell of the scores in ``cv_results_``.
+    """Contributions of rows to the scores in ``cv_results_``.
 
     Parameters
     ----------
     contributions : ndarray of shape (n_rows, n_blocks)
-        What blocks of rows of X contribute to the mean over folds of each row of
-        ``cv_results_``: 0 of folds that were not evaluated, NaN where an output has none.
+        Contributions of blocks of rows of X to the mean over folds of each row of ``cv_results_``:
+        0 for folds not evaluated, NaN if an output has none.
     n_samples : int
-        Count of the rows of X that folds test.
+        Number of the rows of X that folds test.
     """
 
     contributions: np.ndarray
@@ -125,14 +125,14 @@ class RowScores:
 
     @classmethod
     def of(cls, rows: list[ResultRow], context: Context) -> "RowScores | None":
-        """Read the outputs of rows; None where rows of X are not divided into blocks.
+        """Read the outputs of rows; None if rows of X are not divided into blocks.
 
         Parameters
         ----------
         rows : list of ResultRow
-            Of ``cv_results_``.
+            Rows of ``cv_results_``.
         context : Context
-            Of the search.
+            Context of the search.
         """
         if context.blocks is None:
             return None

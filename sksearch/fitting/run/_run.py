@@ -35,7 +35,7 @@ from sksearch.study import Study
 
 @dataclass(frozen=True)
 class Ending:
-    """How a search has ended, in the words of `Recorder.stop`; `why` is "" while it has not."""
+    """End of a search; `why` is a reason of `Recorder.stop`, "" while the search runs."""
 
     why: str = ""
     up: float = 0.0  # the timeout that was up, seconds
@@ -43,22 +43,22 @@ class Ending:
 
 
 class Recorder:
-    """Records what a run does; this one nothing, since the search has no ``checkpoint_dir``.
+    """Records a run; this base class records nothing, for searches without ``checkpoint_dir``.
 
     Attributes
     ----------
     folder : Path or None
-        Where workers leave states for good.
+        Folder for permanent states of workers.
     spool : object or None
-        Where workers leave a copy of each output, by ``write(name, output)``.
+        Store for copies of outputs by workers, with ``write(name, output)``.
     goes_on : bool
-        Whether an earlier process has begun the search.
+        True if an earlier process has begun the search.
     unit : str or None
-        What that spends on a candidate, step by step.
+        Unit of budget of the earlier process.
     unfinished_jobs : list of Job
         Jobs that an earlier process had asked for when it died, oldest first.
     ending : Ending
-        Whether the search has ended, and how.
+        End of the search, if it has ended.
     """
 
     folder: Path | None = None
@@ -69,21 +69,21 @@ class Recorder:
     ending: Ending = Ending()
 
     def rng(self, random_state: Seed) -> np.random.RandomState:
-        """Return the generator that settles the search."""
+        """Return the generator for the search's setup."""
         return check_random_state(random_state)
 
     def open(self, kind: type, params: dict[str, Any], setup: Setup) -> None:
-        """See that the record is of this search, or begin it."""
+        """Check that the record belongs to this search, or begin it."""
 
     def replay(self, run: "Run") -> None:
-        """Bring a run to where the record ends."""
+        """Replay the record into a run."""
 
     def recorded_output(self, task: Task) -> Output | None:
         """Return the output of a task that an earlier process has run, None if it has not."""
         return None
 
     def adopt(self, task: Task, output: Output) -> None:
-        """Put a state that came from another machine where it lasts."""
+        """Store a state from another machine permanently."""
 
     def keep(self, task: Task, output: Output) -> None:
         """Keep an output of a job that waits for others, if its worker could not."""
@@ -92,7 +92,7 @@ class Recorder:
         """Record a job that begins."""
 
     def record_outputs(self, job: Job, tasks: list[Task], outputs: list[Output]) -> None:
-        """Record the outputs of a job that has ended."""
+        """Record the outputs of a finished job."""
 
     def stop(self, why: str, timeout: float | None = None) -> None:
         """Record that the search has ended, and `timeout` if it was up.
@@ -110,24 +110,24 @@ class Run(Workload):
     Parameters
     ----------
     study : Study
-        Asked and told.
+        Study that is asked for jobs and told results.
     setup : Setup
-        What was settled before.
+        Setup of the search.
     callbacks : CallbackContext
-        Of the search.
+        Callbacks of the search.
     recorder : Recorder
-        Keeps what is done.
+        Records the run.
     watch : Watch
-        Shows how far it is.
+        Shows the progress.
 
     Attributes
     ----------
     findings : Findings
         All results.
     states : StateStore
-        What trials go on from.
+        Fitted states to continue from.
     done, heard_stop, is_up : bool
-        Whether the search is to end before its plan, since a callback says so, or for its time.
+        Flags for an end before the plan, by a callback or by the time limit.
     """
 
     def __init__(
@@ -151,14 +151,14 @@ class Run(Workload):
         self._warned, self._listens = False, callbacks.listens
 
     def go_on(self) -> None:
-        """Bring the run to where an earlier process has ended."""
+        """Resume the run at the end of an earlier process."""
         self.recorder.replay(self)
         if self.recorder.ending.why == "callback":
             self.done |= self._listens
             self._ask_callback()
 
     def drive(self) -> None:
-        """Run to the end, and record why no more is to come."""
+        """Run to the end, and record the reason of the end."""
         workers, folder = self.setup.workers, self.recorder.folder
         args = workers.n_jobs, workers.pre_dispatch, workers.limits, folder, workers.devices
         n = workers.n_under_way(len(self.context.folds(1, 0))) if self.setup.learns else None
@@ -188,7 +188,7 @@ class Run(Workload):
     def tasks(self, job: Job) -> list[Task]:
         """Make one task for each fold that the job evaluates.
 
-        It continues if what was spent has left steps of training.
+        It continues if the budget spent includes steps of training.
         """
         history, known = self.study.history, self.findings.outputs.reached
         if self._is_news:
@@ -225,7 +225,7 @@ class Run(Workload):
         for task, output in zip(tasks, outputs, strict=True):
             self.recorder.adopt(task, output)
         result = self.findings.enter(job, tasks[0].fold, outputs)
-        # What has no result must not be recorded: it would have none for ever.
+        # Outputs without a result must not be recorded, since a replay could never add it.
         if self._is_news:
             self.recorder.record_outputs(job, tasks, outputs)
         for task, output in zip(tasks, outputs, strict=True):
@@ -237,22 +237,22 @@ class Run(Workload):
         return result
 
     def on_output(self, task: Task, output: Output) -> None:
-        """Have the output kept until its job is told; a task that was lost is run again."""
+        """Keep the output until its job is told; a lost task is run again."""
         if not isinstance(output, LostTask):
             self.recorder.keep(task, output)
 
     def on_interrupt(self) -> None:
         """Keep results that come now, but do not record them: a replay has no such order.
 
-        A search that goes on later finds them where their workers left them.
+        A resumed search finds them in the workers' folder.
         """
         self._is_news, self.states.keeps_files = False, True
 
     def on_result(self, job: Job) -> None:
-        """Free states, report, and stop where there is nothing more to find."""
+        """Free states, report, and stop if nothing more can be found."""
         self._watch.update()
         retired = list(self.study.scheduler.retired(self.study.history, job))
-        for trial_id in retired:  # whose states nobody goes on from
+        for trial_id in retired:  # whose states are no longer needed
             self.states.drop_trial(trial_id, len(self.context.splits))
         ends = self.findings.see(job, retired, self._is_news)
         self.done |= ends
@@ -266,7 +266,7 @@ class Run(Workload):
                 self.findings.check_rung(job)
 
     def seconds_left(self) -> float | None:
-        """Until the deadline; 0 once it was reached, or when something else ends the search."""
+        """Seconds until the deadline; 0 once reached, or after another reason to stop."""
         if self.done or self.is_up:
             return 0.0
         left = self.setup.time.left() if knows_baseline(self.study.history) else None
@@ -274,7 +274,7 @@ class Run(Workload):
         return left
 
     def seconds_to_stop(self) -> float | None:
-        """Until what runs is stopped, so that there is time for the last training."""
+        """Seconds until running tasks are stopped, to leave time for the last training."""
         return self.setup.time.left_to_stop()
 
     # ---- what the recorder calls
@@ -293,9 +293,9 @@ class Run(Workload):
 
     @contextmanager
     def _entered(self, executor: Executor) -> Iterator[None]:
-        """A context with the executor; TypeError for what cannot be sent to workers.
+        """A context with the executor; TypeError for objects that cannot be sent to workers.
 
-        That of this thread would take BLAS threads away from a function.
+        A function called in this thread keeps its BLAS threads.
         """
         if self.context.is_function and isinstance(executor, SerialExecutor):
             yield
@@ -316,15 +316,15 @@ class Run(Workload):
         """Ask the user's function whether the search ends here."""
         if self.setup.stops.callback is not None:
             answer = self.setup.stops.callback(self.study.history)
-            if isinstance(answer, bool | np.bool_) and answer:  # and nothing else that is true
+            if isinstance(answer, bool | np.bool_) and answer:  # and no other truthy value
                 self.done = self.heard_stop = True
 
     def _state_for(self, job: Job, fold: int) -> Kept | None:
-        """The state to go on from; of a parent, which goes on, too, a copy."""
+        """The state to continue from; of a parent, which continues as well, a copy."""
         if job.parent is None:
             return self.states.get(job.trial_id, fold)
         state = self.states.get(job.parent, fold)
-        if not isinstance(state, State):  # a file or bytes, which nobody changes
+        if not isinstance(state, State):  # a file or bytes, never changed
             return state
         with suppress(Exception):  # without pickle, it is trained again
             return dump_state(state)

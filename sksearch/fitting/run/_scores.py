@@ -1,4 +1,4 @@
-"""What a scorer returns as numbers, and what a candidate raises as its failure."""
+"""Conversion of a scorer's return value to numbers, and of exceptions to failures."""
 
 import math
 import numbers
@@ -34,26 +34,26 @@ STICKY = (
 
 
 NO_SCORE = "scoring must return a number, got None (<class 'NoneType'>) instead"
-#: Of jobs without a score, from the first on, after which the scorer is to blame and not they.
+#: Number of first jobs without a score after which the scorer is to blame.
 N_INVALID, N_WITHOUT_SCORE = 3, 10
 
 
 class InvalidScoreError(TypeError, ValueError):
-    """A scorer returned something that is no score."""
+    """A scorer's return value is not a score."""
 
 
 # ---- failures
 
 
 def reraise_if_not_the_candidates(context: Context, error: BaseException) -> None:
-    """Let pass what is not a candidate's failure: Ctrl-C, and all if the user wants to see it."""
+    """Re-raise exceptions that are not a candidate's failure: Ctrl-C, or all if requested."""
     Interrupts.let_pass(error)
     if context.error_score == "raise" and isinstance(error, Exception):
         raise error
 
 
 def failure(error: BaseException) -> tuple[str, str]:
-    """Return status and first line of what a candidate raised."""
+    """Return status and first line of a candidate's exception."""
     text = first_line(error)
     if isinstance(error, DivergedError):
         return "nan", text
@@ -71,12 +71,12 @@ def failure(error: BaseException) -> tuple[str, str]:
 
 
 def is_gpu_broken(error: BaseException) -> bool:
-    """Whether an error of CUDA makes all that this process does on a GPU fail from now on."""
+    """True if a CUDA error makes the GPU unusable for the rest of this process."""
     return isinstance(error, RuntimeError) and any(words in str(error) for words in STICKY)
 
 
 def error_scores(context: Context) -> Scores:
-    """Return the score of a failed fit, once for each metric that is known beforehand."""
+    """Return the score of a failed fit, for each metric known in advance."""
     # With "raise" only SystemExit and the like come here.
     score = np.nan if context.error_score == "raise" else context.error_score
     if isinstance(context.scorer, MultimetricScorer):
@@ -96,32 +96,32 @@ def score(
     *,
     scorer: Scorer | None = None,
 ) -> tuple[Scores, str, str]:
-    """Score a fitted estimator; of several models the scorer gets the one that it is.
+    """Score a fitted estimator; a list of models passes its chosen model to the scorer.
 
     Parameters
     ----------
     context : Context
-        Of the search.
+        Context of the search.
     estimator : estimator object
         Fitted.
     indices : array-like
-        Of the rows, for what was passed to ``fit`` with one entry for each row.
+        Indices of the rows, for arguments of ``fit`` with one entry per row.
     X, y : array-like
         The rows; y may be None.
     scorer : callable or None, default=None
-        One with the same scores as that of the search. None: that of the search.
+        A scorer equivalent to the search's. None: the search's scorer.
 
     Returns
     -------
     scores : float or dict of str to float
         One, or several by metric.
     status, error : str
-        Of the metric that counts, as in `Result`.
+        Status and error of the deciding metric, as in `Result`.
 
     Raises
     ------
     Exception
-        What the scorer raised, or `InvalidScoreError`, if ``error_score="raise"``.
+        The scorer's exception, or `InvalidScoreError`, if ``error_score="raise"``.
     """
     params = check_method_params(context.X, params=context.score_params, indices=indices)
     args = (X,) if y is None else (X, y)
@@ -135,7 +135,7 @@ def score(
 
 
 def _as_numbers(context: Context, scores: object) -> tuple[Scores, str, str]:
-    """Scores as numbers, with status and error of the one that counts."""
+    """Scores as numbers, with status and error of the deciding one."""
     _check_names(context, scores)
     try:
         context.aims.check(scores, context.scorer)
@@ -165,7 +165,7 @@ def _as_numbers(context: Context, scores: object) -> tuple[Scores, str, str]:
 
 
 def _check_names(context: Context, scores: object) -> None:
-    """Raise InvalidScoreError if the metric that counts is not there."""
+    """Raise InvalidScoreError if the deciding metric is missing."""
     wanted = context.metric
     if not isinstance(scores, dict):
         if context.has_names:
@@ -189,7 +189,7 @@ def _check_names(context: Context, scores: object) -> None:
 
 
 def _as_number(score: object, scorer: object) -> float:
-    """The score as a float; InvalidScoreError if it is none."""
+    """The score as a float; InvalidScoreError if invalid."""
     if hasattr(score, "item"):
         with suppress(ValueError, RuntimeError):
             score = score.item()  # 0-d arrays and memory-mapped scalars
@@ -213,7 +213,7 @@ def _warn_scoring_failed(context: Context, details: str) -> None:
 
 
 def scores_have_names(scoring: Scoring, refit: object, scorer: Scorer) -> bool | None:
-    """Say whether scores are a dict by metric, None where a function of the user's may decide.
+    """Return whether scores are a dict by metric, None if a user's function decides.
 
     Parameters
     ----------
@@ -237,10 +237,10 @@ def check_scorer(outputs: list, n_jobs: float = math.inf) -> None:
     Parameters
     ----------
     outputs : list of Output
-        Of one job or more.
+        Outputs of one or more jobs.
     n_jobs : float, default=inf
-        Count of these jobs. A candidate may have no score, as None says, so that a scorer is
-        blamed for None only after more of them.
+        Number of these jobs. None marks a candidate without a score, so a scorer is blamed for
+        None only after several jobs.
     """
     start = f"{InvalidScoreError.__name__}: "
     if all(output.error.startswith(start) for output in outputs):

@@ -1,4 +1,4 @@
-"""What is settled before the first training, and all that a run needs to know."""
+"""Setup of a run, complete before the first training."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from sksearch.study import Study
 
 @dataclass(frozen=True)
 class Stops:
-    """What ends a search before its plan does: parameters of the search, None for no such end."""
+    """Early ends of a search: parameters of the search, None if unused."""
 
     target_score: float | None = None
     patience: int | None = None
@@ -27,13 +27,13 @@ class Stops:
 
     @property
     def are_any(self) -> bool:
-        """Whether there is such an end."""
+        """True if there is such an end."""
         return self != Stops()
 
 
 @dataclass
 class Setup:
-    """Everything that is settled before the first training."""
+    """Complete setup of a run."""
 
     context: Context
     problem: Problem
@@ -48,9 +48,9 @@ class Setup:
     time: TimeLimit = field(default_factory=TimeLimit)
     stops: Stops = Stops()
     workers: Workers = field(default_factory=Workers)
-    ensemble: int = 0  # largest count of models that are averaged; 0: the best one is used alone
+    ensemble: int = 0  # largest number of models averaged; 0: the best one is used alone
     rule: Callable | None = None  # the user's function that chooses the winner
-    columns: tuple[str, ...] = ()  # of ``cv_results_``: what tells rows of a candidate apart
+    columns: tuple[str, ...] = ()  # of ``cv_results_``: keys of a candidate's rows
     is_namesake: bool = False  # whether it ends as scikit-learn's does, and never earlier
 
     def __post_init__(self) -> None:
@@ -58,12 +58,12 @@ class Setup:
 
     @property
     def aborts(self) -> bool:
-        """Whether it ends where all fail alike; calls of a function fail as they please."""
+        """True if the search aborts when all candidates fail alike; not for plain functions."""
         return not (self.is_namesake or self.context.is_function)
 
     @property
     def learns(self) -> bool:
-        """Whether what is asked next depends on results."""
+        """True if the next proposals depend on results."""
         scheduler = self.scheduler
         return self.sampler.reads.results or scheduler.reads.results or scheduler.told.by_fold
 
@@ -74,7 +74,7 @@ class Setup:
 
 
 class OneThreadStudy(Study):
-    """Asks models with one BLAS thread, as where there are workers: so the bits are the same."""
+    """Proposes with one BLAS thread, as with workers, so that results are bit-identical."""
 
     def ask(self) -> Job | None:
         """Return the next job."""

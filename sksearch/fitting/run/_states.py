@@ -1,4 +1,4 @@
-"""Fitted states between two rungs, as they are kept in files and travel between processes."""
+"""Fitted states between two rungs, in files and between processes."""
 
 import hashlib
 import io
@@ -31,9 +31,9 @@ class SavedState:
     sha : str
         SHA-256 of its content, in hexadecimal digits.
     size : int
-        Count of its bytes.
+        Size in bytes.
     signature : str, default=""
-        Text that names its writer, as a journal has it.
+        Text that identifies its writer, as in a journal.
     """
 
     path: Path
@@ -43,7 +43,7 @@ class SavedState:
 
     @classmethod
     def write(cls, content: bytes, folder: Path, name: str) -> Self:
-        """Write a file that is there whole or not at all; a digest goes with its name."""
+        """Write a file atomically, with a digest in its name."""
         sha = hashlib.sha256(content).hexdigest()
         # The same task of a smaller search has another state, and a worker of a search that was
         # killed may be writing for a moment.
@@ -52,9 +52,9 @@ class SavedState:
         return cls(path, sha, len(content))
 
     def read(self) -> bytes:
-        """Return the content that was written; OSError, or ValueError if there is another."""
+        """Return the written content; OSError, or ValueError if it has changed."""
         with open_own(self.path) as file:
-            # One of holes could have more bytes than there is memory.
+            # A sparse file could be larger than the memory.
             content = file.readall() if system().stat_of(file).st_size == self.size else b""
         if hashlib.sha256(content).hexdigest() != self.sha:
             raise ValueError(f"{self.path.name} is damaged")
@@ -66,25 +66,24 @@ class SavedState:
         Raises
         ------
         ValueError
-            If the file is not the one that was written.
+            If the file is not the one written.
         Exception
-            Whatever reading and unpickling raise.
+            Any exception of reading and unpickling.
         """
         return load_state(self.read(), home)
 
 
-#: What is kept of a fitted model: itself, its file, or its bytes.
+#: A stored fitted model: itself, its file, or its bytes.
 Kept = State | SavedState | bytes
 
 
 class StateStore:
-    """States of the trials that may go on, by trial and fold.
+    """States of the trials that may continue, by trial and fold.
 
     Attributes
     ----------
     keeps_files : bool
-        Whether files of states that are dropped stay, since a search that goes on later may need
-        them.
+        True if files of dropped states are kept, since a resumed search may need them.
     """
 
     def __init__(self) -> None:
@@ -92,7 +91,7 @@ class StateStore:
         self.keeps_files = False
 
     def get(self, trial_id: int, fold: int) -> Kept | None:
-        """Return the state of a trial on a fold, None if there is none."""
+        """Return the state of a trial on a fold, otherwise None."""
         return self._states.get((trial_id, fold))
 
     def items(self) -> ItemsView[tuple[int, int], Kept]:
@@ -100,13 +99,13 @@ class StateStore:
         return self._states.items()
 
     def replace(self, trial_id: int, fold: int, state: Kept | None) -> None:
-        """Put a new state, or None, in the place of the one that it came from."""
+        """Replace a state by its successor, or by None."""
         self._drop(trial_id, fold)
         if state is not None:
             self._states[trial_id, fold] = state
 
     def drop_trial(self, trial_id: int, n_folds: int) -> None:
-        """Free the states of a trial that nobody goes on from."""
+        """Free the states of a trial that will not continue."""
         for fold in range(n_folds):
             self._drop(trial_id, fold)
 
@@ -130,7 +129,7 @@ def as_state(kept: Kept, home: str = "") -> State:
     Raises
     ------
     Exception
-        Whatever reading and unpickling raise.
+        Any exception of reading and unpickling.
     """
     if isinstance(kept, SavedState):
         return kept.load(home)
@@ -147,7 +146,7 @@ def dump_state(state: State) -> bytes:
 def size_of(state: State) -> int:
     """Count the bytes of a pickled state, the same in every process.
 
-    Which equal texts are one object is another matter in another process. So each counts once.
+    Sharing of equal texts differs between processes, so each counts once.
     """
     counter = _Counter()
     _SizePickler(counter, protocol=5).dump(state)
@@ -155,9 +154,9 @@ def size_of(state: State) -> int:
 
 
 def load_state(content: bytes, home: str = "") -> State:
-    """Unpickle a state that was pickled by this search; ValueError if it is another object.
+    """Unpickle a state of this search; ValueError for another object.
 
-    Its classes are those of the search, which began in the process `home` ("" is this one).
+    Its classes come from the process `home`, in which the search began ("" is this one).
     """
     with classes_of(home or here()):
         state = _StateUnpickler(io.BytesIO(content)).load()
@@ -169,8 +168,8 @@ def load_state(content: bytes, home: str = "") -> State:
 # Characters of an error that are kept; its text may be of any length.
 LONGEST = 10_000
 
-# Estimators with random_state=None may hold numpy's global generator itself. It must be the
-# one of the process that goes on, which is seeded for each task, and not a copy.
+# Estimators with random_state=None may hold numpy's global generator itself. It must be the one of
+# the process that continues, which is seeded for each task, and not a copy.
 GLOBAL_GENERATOR = "numpy's global RandomState"
 
 
@@ -185,7 +184,7 @@ class _StatePickler(Pickler):
 
 
 class _Counter:
-    """A file that forgets what is written to it."""
+    """A file that only counts bytes."""
 
     def __init__(self) -> None:
         self.n_bytes = 0
@@ -234,7 +233,7 @@ def first_line(error: BaseException) -> str:
 
 
 def shortened(text: str) -> str:
-    """Leave the middle of a long text out: a traceback's beginning and end tell what happened."""
+    """Leave the middle of a long text out: the beginning and end of a traceback matter."""
     left_out = len(text) - 2 * LONGEST
     if left_out <= LONGEST:
         return text

@@ -1,4 +1,4 @@
-"""What travels between processes: what all tasks share, a task, and what it brings."""
+"""Data sent between processes: shared context, tasks, outputs."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -23,21 +23,21 @@ NUMBER = np.dtype("<f8")
 
 @dataclass(frozen=True)
 class RowSample:
-    """How many rows a training fold may have, and what more rows cost.
+    """Number of rows of a training fold, and the cost of more rows.
 
     Parameters
     ----------
     n_rows : int
-        Largest count of rows of a training fold.
+        Largest number of rows of a training fold.
     growth : float
-        Exponent of the seconds of one training over its count of rows, 1 at least: the scoring
-        is not in it, and what costs the same for any count of rows says nothing of many rows.
+        Exponent of the seconds of one training over its number of rows, at least 1: scoring is
+        excluded, and constant costs do not matter for many rows.
     last_seconds : float
-        That the untuned estimator will take on all rows of X, as foretold.
+        Predicted seconds of the untuned estimator on all rows of X.
     limit : float or None, default=None
         Seconds that the last training of another candidate may take. None: any.
     latest : bool, default=False
-        Whether the last rows of a fold are taken, and not rows by chance.
+        If True, the last rows of a fold are used instead of random ones.
     """
 
     n_rows: int
@@ -75,20 +75,20 @@ class RowSample:
 
 @dataclass(frozen=True)
 class CurveTask:
-    """A count of iterations that training finds, and how long that may take.
+    """A number of iterations that training finds, and how long that may take.
 
     Parameters
     ----------
     name : str
-        The parameter that is the count.
+        Parameter for the count.
     high : int
         Largest count.
     allowance : Allowance or None
         For training and scoring on one fold; None for no limit.
     is_own : bool
-        Whether it is the untuned estimator, which gets to its own count however long that takes.
+        True for the untuned estimator, which always trains to its own count.
     earlier : dict of int to list of float
-        By count, what earlier folds had there, where all of them have been. Training ends by the
+        Scores of earlier folds by count, for counts reached by all of them. Training ends by the
         mean over these and its own fold, and not beyond the last of these counts: no other could
         be chosen.
     """
@@ -101,7 +101,7 @@ class CurveTask:
 
     @property
     def last(self) -> int:
-        """Largest count that training may come to."""
+        """Largest count that training may reach."""
         return min(self.high, max(self.earlier, default=self.high))
 
     def mean(self, count: int, value: float) -> float:
@@ -112,7 +112,7 @@ class CurveTask:
 
 @dataclass
 class Context:
-    """What all tasks of a search share."""
+    """Shared context of all tasks of a search."""
 
     estimator: Any  # unfitted
     X: Samples
@@ -135,19 +135,19 @@ class Context:
     search: BaseSearchCV | None = None
     spool: Any = None  # where to leave a copy of each output until the search has recorded it
     aims: Aims = field(default_factory=Aims)  # objectives and bounds
-    changing: tuple[str, ...] | None = None  # params that training obeys on its way; None: all
+    changing: tuple[str, ...] | None = None  # parameters that training obeys on its way; None: all
     sample: RowSample | None = None  # rows of the training folds; None: all
     home: str = field(default_factory=here)  # the process whose classes states are of
     blocks: np.ndarray | None = None  # by row, whose contributions to scores are kept together
-    #: By fold, the test rows whose predictions are kept for an average; None where nobody asks.
+    #: Test rows of the kept predictions by fold, for an average; None if not needed.
     kept: list[np.ndarray] | None = None
-    #: Of models without probabilities, by their best method, those whose scores need some.
+    #: Best methods of models without probabilities, for scores that need some.
     calibrates: frozenset[str] = frozenset()
-    doubt: str = ""  # why no candidate is likely to be fitted to the data, if something says so
+    doubt: str = ""  # why fits to the data are likely to fail, otherwise ""
 
     @property
     def is_function(self) -> bool:
-        """Whether a plain function is called, and no estimator trained."""
+        """True if a plain function is called, and no estimator trained."""
         return self.estimator is None
 
     def folds(self, amount: int, spent: int) -> range:
@@ -165,22 +165,22 @@ class Task:
     resource: int  # where to bring the candidate
     spent: int  # what was paid before
     state: Any  # a State, SavedState or bytes from the last rung; None: new, or lost
-    before: tuple[Stage, ...]  # what it goes on from, stretch by stretch from nothing
+    before: tuple[Stage, ...]  # what it continues from, stretch by stretch from nothing
     continues: bool  # whether there was a state; a lost one is trained again, stage by stage
-    keep: bool  # whether a later rung may go on from here
+    keep: bool  # whether a later rung may continue from here
     callbacks: Any  # a leaf of the tree of contexts
     curve: CurveTask | None = None  # a count that training finds
     predicts: bool = False  # whether predictions are wanted, for an average of candidates
-    seconds_before: float = 0.0  # of training, at earlier rungs that this one goes on from
+    seconds_before: float = 0.0  # of training, at earlier rungs that this one continues from
 
     @property
     def name(self) -> str:
-        """A name that no other task of the search has, good for a file."""
+        """A unique name of the task, valid for a file."""
         return f"{self.trial_id}.{self.resource}.{self.fold}"
 
     @property
     def stage(self) -> Stage:
-        """The stretch of training that is asked for."""
+        """The requested stretch of training."""
         return Stage(self.trial_id, self.params, self.resource)
 
     def carrying(self) -> Self:
@@ -195,7 +195,7 @@ class Task:
 
 @dataclass(slots=True)
 class Output:
-    """What one candidate brought on one fold."""
+    """Output of one candidate on one fold."""
 
     fit_error: str | None = None  # traceback of the training's error, as in scikit-learn
     status: str = "ok"  # as in `Result`, and so is the error
@@ -208,11 +208,11 @@ class Output:
     train_scores: Any = None  # None if not asked for
     stop: bool = False  # whether a callback asks to stop
     n_test_samples: int = 0
-    n_steps: int = 0  # steps of training that a later rung goes on from
+    n_steps: int = 0  # steps of training that a later rung continues from
     seconds: float = 0.0  # spent in training since the beginning
     curve: list | None = None  # scores by count, see `_curves`; None if no count is to be found
-    span: Any = None  # when it began and ended, and the worker's name; None if it is not known
-    measures: dict | None = None  # what objectives and bounds need beside scores, by name
-    rows: bytes | None = None  # what blocks of test rows contribute to the score; None: not known
+    span: Any = None  # when it began and ended, and the worker's name; None if unknown
+    measures: dict | None = None  # measures for objectives and bounds, by name
+    rows: bytes | None = None  # contributions of blocks of test rows to the score; None: unknown
     predictions: bytes | None = None  # of test rows, see `_predictions`; None: not wanted, or none
     are_decisions: bool = False  # whether predictions have no probabilities yet

@@ -11,7 +11,7 @@ N_AVERAGED = 30  # best candidates of which an average is chosen
 class TopTrials:
     """The best trials, at most `size`, in the order of rows of ``cv_results_``.
 
-    Each is at the rung where it was best, of those that are entered.
+    Each is at the rung where it was best, of those entered.
     """
 
     def __init__(self, size: int) -> None:
@@ -30,7 +30,7 @@ class TopTrials:
         return len(self._entries)
 
     def enter(self, trial: Trial, resource: int, score: float) -> list[int]:
-        """Give a trial its place; return the id of the one that has none, if there is one."""
+        """Insert a trial; return the id of the trial displaced, if any."""
         entry = (-score, -resource, trial.bracket, trial.id)
         known = next((e for e in self._entries if e[-1] == trial.id), None)
         if known is not None and not entry < known:  # it was better, at an earlier rung
