@@ -220,6 +220,8 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         "devices": [list, tuple, None],
         "checkpoint_dir": [str, os.PathLike, None],
         "ensemble": ["boolean", COUNT],
+        # `fit` looks at these itself.
+        **dict.fromkeys(("constraints", "objectives", "prior_results"), "no_validation"),
     }
 
     # Parameters of searches with several rungs.

@@ -29,7 +29,7 @@ from sksearch.samplers import ListedSampler, RandomSampler
 from sksearch.schedulers._iterations import HalvingIterations
 from sksearch.search._base import BaseSearch
 from sksearch.search._full import CandidateDraws, is_for_scikit_learn
-from sksearch.search._namesakes import GridSearchCV
+from sksearch.search._namesakes import GridSearchCV, constraints_of_grid
 from sksearch.search._parts import AUTO, COUNT, HALVING, Constraints, Refit
 from sksearch.space import Space
 
@@ -336,7 +336,7 @@ class HalvingGridSearchCV(GridSearchCV, _Halving):
     """
 
     _known_as = (*GridSearchCV._known_as, SklearnHalvingGrid)
-    _parameter_constraints = GridSearchCV._parameter_constraints | _Halving._parameter_constraints
+    _parameter_constraints = constraints_of_grid(_Halving._parameter_constraints)
 
     def __init__(
         self,

@@ -27,6 +27,12 @@ from sksearch.search._parts import Constraints, Refit
 from sksearch.space import Space
 
 
+def constraints_of_grid(constraints: dict[str, Any]) -> dict[str, Any]:
+    """Return the constraints of a search with `param_grid` instead of `param_distributions`."""
+    others = {name: each for name, each in constraints.items() if name != "param_distributions"}
+    return others | {"param_grid": [dict, list, tuple]}
+
+
 class GridSearchCV(BaseSearch):
     """Grid search, identical to scikit-learn's to the last row of ``cv_results_``.
 
@@ -172,9 +178,7 @@ class GridSearchCV(BaseSearch):
 
     _known_as: ClassVar[tuple[Any, ...]] = (model_selection.GridSearchCV,)
     _is_namesake: ClassVar[bool] = True
-    _parameter_constraints = BaseSearch._parameter_constraints | {
-        "param_grid": [dict, list, tuple]
-    }
+    _parameter_constraints = constraints_of_grid(BaseSearch._parameter_constraints)
 
     def __init__(
         self,

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.utils._param_validation import InvalidParameterError
 
+import sksearch
 from sksearch import BOHBSearchCV, RandomSearchCV
 from sksearch.search import COUNT, inherits_parameters
 from tests.fakes import Curve
@@ -165,3 +166,9 @@ def test_what_stands_in_for_rungs_does_not_shorten_the_initial_design():
     search = BOHBSearchCV(Curve(), SPACE, resource="epochs", max_resources=1, random_state=0)
     assert search.fit(X, y).n_candidates_ == [10]
     assert search.history_.problem.n_candidates is None
+
+
+@pytest.mark.parametrize("name", [n for n in sksearch.__all__ if n.endswith("SearchCV")])
+def test_each_parameter_has_a_constraint_and_nothing_else_has(name):
+    search = getattr(sksearch, name)
+    assert set(search._parameter_constraints) == set(inspect.signature(search).parameters)
