@@ -23,7 +23,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import sksearch as sks
-from sksearch.fitting.run import _run
+from sksearch.fitting.prepare import _prepare
 
 TIMEOUT = 3.0  # seconds that an evaluation may take; a good one takes milliseconds
 X, Y = make_classification(120, 5, n_informative=3, n_redundant=0, flip_y=0.2, random_state=0)
@@ -145,7 +145,7 @@ def outcome(search):
 def main(kind, seed, n_jobs, log, result, checkpoint_dir=None):
     """Search, and write the outcome."""
     warnings.simplefilter("ignore")
-    _run.evaluate = noting(_run.evaluate, log)
+    _prepare.evaluate = noting(_prepare.evaluate, log)
     search = make_search(kind, int(seed), int(n_jobs), checkpoint_dir)
     note(log, "fit")
     start = time.monotonic()
