@@ -3,11 +3,10 @@
 import math
 from typing import Any
 
-from sklearn.base import is_classifier, is_regressor
-
 from sksearch.estimators._model_choice import columns_of
 from sksearch.reader._search_table import SearchTable
 from sksearch.reporting import _words as words
+from sksearch.reporting._leaderboard import default_metric
 
 #: Metrics by the names that people use.
 NAMES = {
@@ -40,8 +39,7 @@ def metric_as_written(table: SearchTable) -> str:
     scoring: Any = getattr(table.source, "scoring", None)
     name = scoring if isinstance(scoring, str) and table.metric == "score" else table.metric
     if scoring is None and name == "score":
-        is_share = is_classifier(table.estimator)
-        name = "accuracy" if is_share else "r2" if is_regressor(table.estimator) else name
+        name = default_metric(table.estimator) or name
     is_error = name.startswith("neg_")
     text = NAMES.get(name, name.removeprefix("neg_").replace("_", " "))
     score = math.nan if table.winner is None else table.winner.score

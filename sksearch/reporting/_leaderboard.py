@@ -98,26 +98,14 @@ def leaderboard(search: FinishedSearch) -> "DataFrame":
 
 def standings(table: SearchTable) -> list[Standing]:
     """Return the models of a search, the best first; those without a score are last."""
-    several = bool(named_of(table.estimator))
-    alone = type(last_step(table.estimator)).__name__
-
-    def model_of(params: Params) -> str:
-        return str(params.get(WHICH)) if several else alone
-
-    names = [name for name, _ in named_of(table.estimator)] or [alone]
-    candidates: dict[str, list[int]] = defaultdict(list)
-    for i in table.order.tolist():
-        candidates[model_of(table.candidates[i].params)].append(i)
-    names.sort(key=lambda name: _place(table, candidates[name]))
     seconds: dict[str, float] = defaultdict(float)
     for trial in table.history.trials:
-        seconds[model_of(trial.params)] += sum(r.cost for r in trial.results.values())
+        seconds[_model_of(table, trial.params)] += sum(r.cost for r in trial.results.values())
     source: Any = table.source
     rows = getattr(getattr(source, "ensemble_", None), "weights", {})
-    averaged = {model_of(source.cv_results_["params"][row]) for row in rows}
+    averaged = {_model_of(table, source.cv_results_["params"][row]) for row in rows}
     found = []
-    for rank, name in enumerate(names, 1):
-        ids = candidates[name]
+    for rank, (name, ids) in enumerate(_candidates_by_model(table).items(), 1):
         score = float(table.means[ids[0]]) if ids else np.nan
         low, high = _interval(table, ids)
         row = table.candidates[ids[0]].row if ids else None
@@ -125,6 +113,22 @@ def standings(table: SearchTable) -> list[Standing]:
         args = len(ids), seconds[name], name in averaged, folds
         found.append(Standing(rank, name, score, low, high, *args))
     return found
+
+
+def _model_of(table: SearchTable, params: Params) -> str:
+    """Name of the model of a candidate."""
+    if named_of(table.estimator):
+        return str(params.get(WHICH))
+    return type(last_step(table.estimator)).__name__
+
+
+def _candidates_by_model(table: SearchTable) -> dict[str, list[int]]:
+    """Indices of the candidates of each model, best first, the best model first."""
+    names = [name for name, _ in named_of(table.estimator)] or [_model_of(table, {})]
+    found: dict[str, list[int]] = defaultdict(list)
+    for i in table.order.tolist():
+        found[_model_of(table, table.candidates[i].params)].append(i)
+    return {name: found[name] for name in sorted(names, key=lambda n: _place(table, found[n]))}
 
 
 def _place(table: SearchTable, ids: list[int]) -> int:
@@ -145,12 +149,15 @@ def _interval(table: SearchTable, ids: list[int]) -> tuple[float, float]:
     return max(found.low, lowest), min(found.high, highest)
 
 
+def default_metric(estimator: object) -> str:
+    """Return the metric of an estimator's own ``score``, "" if unknown."""
+    return "accuracy" if is_classifier(estimator) else "r2" if is_regressor(estimator) else ""
+
+
 def limits_of(table: SearchTable) -> tuple[float, float]:
     """Return the smallest and the largest value of the metric, if known from its name."""
     name = getattr(table.source, "scoring", None)
-    if name is None:
-        is_share = is_classifier(table.estimator)
-        name = "accuracy" if is_share else "r2" if is_regressor(table.estimator) else ""
+    name = default_metric(table.estimator) if name is None else name
     name = name if isinstance(name, str) else table.metric
     if name.startswith(SHARES):
         return 0.0, 1.0
@@ -207,7 +214,7 @@ def bars_by_model(table: SearchTable, n_shown: int) -> list[tuple[str, float, st
     """Names, shares and texts of the parameters of each model with a known importance."""
     bars = []
     given = importance_by_model(table)
-    for model in (each.model for each in standings(table) if each.model in given):
+    for model in (name for name in _candidates_by_model(table) if name in given):
         one = given[model]
         if one.explained < EXPLAINED:
             continue

@@ -3,9 +3,9 @@
 =====================  ==============================  ===========================================
 left out               the search takes                when
 =====================  ==============================  ===========================================
-space                  ``spaces.default_space``        always
+space                  ``space.default_space``         always
 first candidates       the untuned estimator, then    with the space left out
-                       ``spaces.first_candidates``
+                       ``space.first_candidates``
                        those of them that lie in the   with the sampler left out
                        given space
 folds                  ``StratifiedGroupKFold``        with ``groups=``, and no `cv` or a number,

@@ -99,6 +99,7 @@ def prepare(
     ValueError, TypeError
         If an argument is not usable, or parts do not fit together.
     """
+    options = replace(options, spending=with_plain_numbers(options.spending))
     scoring = _scoring_of(search, options, y)
     data = _data_of(search, options, X, y, params, unit)
     options, left_out = servable(options, lambda: _probe(options, data, scoring.scorers))
@@ -244,7 +245,7 @@ def _aim_of(
     options: Options, parts: Composition, data: Data, scoring: Scoring, rng: np.random.RandomState
 ) -> Aim:
     """State the problem with prior knowledge, and adapt sampler and scheduler to it."""
-    goal, spending = options.goal, with_plain_numbers(options.spending)
+    goal, spending = options.goal, options.spending
     estimator, space, resource = parts.estimator, parts.space, parts.resource
     n_splits = len(data.folds.splits)
     earlier = read_earlier(options.knowledge.prior_results, space, estimator.get_params())
