@@ -101,20 +101,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     parser = argparse.ArgumentParser(prog="sksearch.watch", description=__doc__.split("\n")[0])
     parser.add_argument("folder", metavar="DIR", help="the checkpoint_dir of a search")
-    parser.add_argument("--every", type=_positive, metavar="SECONDS", help="write it again")
+    parser.add_argument(
+        "--every", type=_positive, metavar="SECONDS", help="interval between updates"
+    )
     parser.add_argument("--output", type=Path, metavar="FILE", help="default: DIR/watch.html")
     args = parser.parse_args(arguments)
     folder = Path(args.folder).expanduser()
     output = args.output or (folder if folder.is_dir() else folder.parent) / "watch.html"
     if args.output and (output.is_dir() or not output.parent.is_dir()):
-        parser.error(f"--output {output} must be a file in a folder that there is.")
+        parser.error(f"--output {output} must be a file in an existing folder.")
     while True:
         try:
             saved, text = _read(folder, args.every)
         except (FileNotFoundError, JournalError) as error:
             # With --every the search may be about to begin.
             if args.every is None:
-                say(f"There is no search to show: {error}", file=sys.stderr)
+                say(f"No search to show: {error}", file=sys.stderr)
                 return 1
             why = element("p", _short(error))
             saved, text = None, _document("No search yet", [why], args.every)
@@ -175,7 +177,7 @@ def _positive(word):
     with suppress(ValueError):
         if 0 < (seconds := float(word)) < math.inf:
             return seconds
-    raise argparse.ArgumentTypeError(f"{word!r} must be a count of seconds above 0.")
+    raise argparse.ArgumentTypeError(f"{word!r} must be a number of seconds above 0.")
 
 
 def _read(path, every):

@@ -130,7 +130,7 @@ def test_points_that_are_known_are_not_forecast():
     fitted = from_sktime(Drift()).fit(PAST, Y[:60])
     with pytest.raises(ValueError, match=r"begins at 2005-10.*TimeSeriesSplit"):
         fitted.predict(PAST[-3:])
-    with pytest.raises(ValueError, match="X has 59 points, and y 60"):
+    with pytest.raises(ValueError, match="X has 59 points, but y has 60"):
         from_sktime(Drift()).fit(PAST[1:], Y[:60])
 
 

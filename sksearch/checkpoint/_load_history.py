@@ -81,7 +81,7 @@ def load_history(path: str | os.PathLike) -> "SavedSearch":
     """
     if hasattr(path, "fit"):
         raise TypeError(
-            f"load_history reads a folder, and got a {type(path).__name__}: pass the "
+            f"load_history expects the path of a folder, got a {type(path).__name__}: pass the "
             "checkpoint_dir of a search, or read cv_results_ and history_ of a fitted one."
         )
     path = Path(path).expanduser()
@@ -89,7 +89,7 @@ def load_history(path: str | os.PathLike) -> "SavedSearch":
     with without_garbage_collection():  # the created objects are also kept
         header, events, earlier = read_journal(folder)
         if header is None:
-            raise FileNotFoundError(f"The search of {str(path)!r} has not begun yet.")
+            raise FileNotFoundError(f"The search in {str(path)!r} has not started yet.")
         return SavedSearch(header, events, folder / JOURNAL, len(earlier) + 1)
 
 

@@ -225,9 +225,9 @@ class JournalRecorder(Recorder):
                 self._says_lost = True
                 n = sum(output.n_steps > 0 for output in self._memo.values())
                 warn(
-                    f"The fitted models of {n} evaluations in {str(self.checkpoint.path)!r} are "
-                    "gone, as a search that has ended keeps none: those that the larger search "
-                    "brings further are trained again from their beginning.",
+                    f"The fitted models of {n} evaluations in {str(self.checkpoint.path)!r} were "
+                    "deleted when that search finished: the candidates that the larger search "
+                    "continues are trained again from scratch.",
                     UserWarning,
                     stacklevel=2,
                 )
@@ -309,7 +309,7 @@ class JournalRecorder(Recorder):
         found = fold_part(splits)
         if len(splits) != old.n_splits or found != old.parts.get("folds", found):
             raise JournalError(
-                f"{path / 'splits.npz'} has not the folds of {self._journal}: {ANEW}"
+                f"{path / 'splits.npz'} does not contain the folds of {self._journal}: {ANEW}"
             )
         is_listed = "cv" in parts and parts["cv"][WHOLE].startswith("given:")
         new = parts if is_listed else {n: part for n, part in parts.items() if n != "folds"}
@@ -321,16 +321,18 @@ class JournalRecorder(Recorder):
         if not all(
             np.all((rows >= -n_rows) & (rows < n_rows)) for pair in splits for rows in pair
         ):
-            raise JournalError(f"{path / 'splits.npz'} has rows that the data have not: {ANEW}")
+            raise JournalError(
+                f"{path / 'splits.npz'} contains rows that the data do not have: {ANEW}"
+            )
         setup.context.splits = splits
         setup.context.sample = old.sample and RowSample(*old.sample)
         if setup.context.verbose > 0:
-            say(f"Going on with the search in {str(path)!r}. {compared(new)}")
+            say(f"Resuming the search in {str(path)!r}. {compared(new)}")
         if changed:
             note = "" if same_python else " Your own code cannot be compared."
             warn(
                 f"{path} was written with {', '.join(sorted(changed.values()))}: its results are "
-                f"kept, its fitted models are trained again.{note}",
+                f"kept, but its fitted models are trained again.{note}",
                 UserWarning,
                 stacklevel=2,
             )
@@ -347,7 +349,7 @@ class JournalRecorder(Recorder):
         except WRONG as error:
             file = self.checkpoint.spool / f"{name}.json"
             warn(
-                f"{file} is not what a worker writes ({first_line(error)}), and is not used.",
+                f"{file} was not written by a worker ({first_line(error)}), and is ignored.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -362,9 +364,9 @@ class JournalRecorder(Recorder):
         if state is not None and not self._warned and not is_signed(state.sha, state.signature):
             self._warned = True
             warn(
-                f"{self.checkpoint.path} has fitted models that were not written by this user, or "
-                f"with another key than that in {key_file()}: they are not read, which could run "
-                f"any code, but trained again. {key_trouble()}".rstrip(),
+                f"{self.checkpoint.path} contains fitted models written by another user, or "
+                f"signed with a key other than the one in {key_file()}. Reading them could run "
+                f"arbitrary code, so they are trained again. {key_trouble()}".rstrip(),
                 UserWarning,
                 stacklevel=2,
             )
@@ -384,8 +386,9 @@ class JournalRecorder(Recorder):
         job = run.study.replay(event.trial_id, params, *key, event.prediction)
         if event.params and params is None and contradicts(self._space, event.params, job.params):
             raise ValueError(
-                "it has values that cannot be stored, so that candidates are proposed again, and "
-                f"candidate {event.trial_id} is another one: it is of another version of sksearch"
+                "some of its values cannot be stored, so its candidates are proposed again, and "
+                f"candidate {event.trial_id} differs: it was written by another version of "
+                "sksearch"
             )
         return job
 
@@ -398,9 +401,9 @@ class JournalRecorder(Recorder):
         n_left, self._known = n_all - len(self._taken & self._known.told), None
         if n_left:
             warn(
-                f"The larger search does not begin with {n_left} of the {n_all} evaluations in "
-                f"{str(self.checkpoint.path)!r}: it takes them over only where it comes to the "
-                "same candidates by the same rungs, and pays for all others.",
+                f"The larger search cannot reuse {n_left} of the {n_all} evaluations in "
+                f"{str(self.checkpoint.path)!r}: it reuses an evaluation only if it reaches the "
+                "same candidate by the same rungs, and runs all others.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -447,7 +450,7 @@ def _ending(event: Event | None, before: Ending) -> Ending:
 def _check_folds(told: ToldEvent, folds: range) -> None:
     """Raise ValueError unless a job has an output for each of its folds."""
     if len(told.outputs) != len(folds):
-        raise ValueError(f"it has {len(told.outputs)} folds of {len(folds)}")
+        raise ValueError(f"it has {len(told.outputs)} of {len(folds)} folds")
 
 
 def _trial_and_resource(name: str) -> tuple[int, ...]:

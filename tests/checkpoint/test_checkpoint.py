@@ -199,7 +199,7 @@ def test_sweeping_leaves_what_is_needed(journal):
 def test_files_of_no_search_are_never_swept(tmp_path):
     (tmp_path / "states").mkdir()
     (tmp_path / "states" / "map_of_states.png").touch()
-    with pytest.raises(JournalError, match="no journal of the search"):
+    with pytest.raises(JournalError, match="its journal is missing"):
         Checkpoint(tmp_path)
 
 

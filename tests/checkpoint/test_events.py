@@ -136,7 +136,7 @@ def test_a_larger_search_begins_with_no_candidates(header):
 
 
 def test_a_journal_begins_with_a_header():
-    with pytest.raises(JournalError, match=r"line 1, .*no header comes before it"):
+    with pytest.raises(JournalError, match=r"line 1, .*it is not preceded by a header"):
         list(read_events([ask(0).to_record()], PATH))
 
 

@@ -210,7 +210,7 @@ REFUSED = {
 
 @pytest.mark.few(6)
 @pytest.mark.filterwarnings("ignore:A fitted estimator cannot travel")
-@pytest.mark.filterwarnings("ignore:.* has fitted models that were not written by this user")
+@pytest.mark.filterwarnings("ignore:.* contains fitted models written by another user")
 @pytest.mark.parametrize("what", [*ENTRIES, *REFUSED])
 def test_what_stands_of_a_state_in_a_journal_reads_no_other(what, stopped, tmp_path):
     folder, _, _, expected = stop_and_copy(stopped, tmp_path)
@@ -225,7 +225,7 @@ def test_what_stands_of_a_state_in_a_journal_reads_no_other(what, stopped, tmp_p
         entry |= made(before[n], others) if callable(made) else made
     (folder / "journal.jsonl").write_bytes(b"".join(map(encode, records)))
     if what in REFUSED:
-        with pytest.raises(JournalError, match=r"line \d+, is not what a search writes"):
+        with pytest.raises(JournalError, match=r"line \d+, is not a valid entry"):
             make(folder=folder).fit(X, Y)
     else:
         assert outcome(make(folder=folder).fit(X, Y)) == expected

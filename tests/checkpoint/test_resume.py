@@ -336,7 +336,7 @@ def test_to_read_what_is_known_trains_nothing_but_the_best(folder, log):
 
 # ---- more of the same
 
-AGAIN = "ignore:The (larger search does not begin|fitted models of).*:UserWarning"
+AGAIN = "ignore:The (larger search cannot reuse|fitted models of).*:UserWarning"
 MORE = {
     "random": {"n_iter": 20},
     "tpe": {"n_iter": 20},

@@ -69,7 +69,7 @@ def test_a_model_of_a_stranger_is_not_unpickled_and_trained_again(entry, config,
     search = make(folder=folder)
     fit_and_stop(search, 21)
     forge(folder, Bomb(trace), **entry)
-    with pytest.warns(UserWarning, match="were not written by this user"):
+    with pytest.warns(UserWarning, match="written by another user"):
         search.fit(X, Y)
     assert not trace.exists()
     assert outcome(search) == outcome(make().fit(X, Y))
@@ -80,7 +80,7 @@ def test_a_whole_checkpoint_of_a_stranger_goes_on_with_its_results(config, tmp_p
     config("stranger")
     fit_and_stop(make(folder=folder), 21)
     config("us")
-    with pytest.warns(UserWarning, match="with another key than that in"):
+    with pytest.warns(UserWarning, match="with a key other than the one in"):
         search = make(folder=folder).fit(X, Y)
     assert outcome(search) == outcome(make().fit(X, Y))
 

@@ -289,7 +289,7 @@ def test_workers_and_checkpoints_change_nothing(tmp_path, one_thread):
     assert_same_search(kept().fit(X, y), alone)
     grown = partial(search, net, scoring="neg_log_loss", checkpoint_dir=tmp_path / "grown")
     grown(n_candidates=6).fit(X, y)
-    with pytest.warns(UserWarning, match="does not begin with 6 of the 18"):
+    with pytest.warns(UserWarning, match="cannot reuse 6 of the 18"):
         assert_same_search(grown(n_candidates=9).fit(X, y), alone)
 
 

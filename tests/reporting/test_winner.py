@@ -466,7 +466,7 @@ def test_a_search_that_goes_on_has_no_winner_until_its_end(tmp_path):
 def test_a_winner_that_was_never_told_is_refused(tmp_path, trial_id, resource):
     fitted("simplest", checkpoint_dir=tmp_path)
     header, events, _ = read_journal(tmp_path)
-    with pytest.raises(JournalError, match="is not what a search writes"):
+    with pytest.raises(JournalError, match="is not a valid entry"):
         SavedSearch(header, [*events, {"k": "won", "t": trial_id, "r": resource}])
 
 

@@ -114,7 +114,7 @@ def test_a_bracket_is_not_a_rung():
         (8, TypeError, "Own.next returned 8: return a Start, a Resume, or None"),
         (Start(16), ValueError, "returned Start.*whole number from 1 to 8"),
         (Start(2.5), ValueError, "whole number from 1 to 8"),
-        (Resume(3, 8), ValueError, "there are 0 trials"),
+        (Resume(3, 8), ValueError, "the history has 0"),
         (Start(2), ValueError, "bracket 0 up to 2, and its plan has no such rung"),
         (None, ValueError, "has started no candidate"),
     ],
@@ -131,7 +131,7 @@ def test_a_study_says_what_is_wrong_too():
     problem = Problem(Space({"x": uniform(0, 1)}), max_resources=8)
     with pytest.raises(ValueError, match="whole number from 1 to 8"):
         Study(problem, RandomSampler(), Own(Start(9))).ask()
-    with pytest.raises(ValueError, match="there are 0 trials, the first is 0"):
+    with pytest.raises(ValueError, match="trials are numbered from 0, and the history has 0"):
         Study(problem, RandomSampler(), Own(Resume(-1, 8))).ask()
 
 

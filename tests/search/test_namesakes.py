@@ -289,7 +289,7 @@ def test_a_grid_goes_on_from_its_checkpoint(tmp_path):
     np.testing.assert_array_equal(  # and so was not measured again
         first.cv_results_["mean_fit_time"], again.cv_results_["mean_fit_time"]
     )
-    with pytest.raises(ValueError, match="of another search:\n  space differs") as caught:
+    with pytest.raises(ValueError, match="a different search:\n  space differs") as caught:
         GridSearchCV(SVC(), {"C": [1, 2]}, checkpoint_dir=tmp_path, random_state=0).fit(X, y)
     assert "settings" not in str(caught.value).split("Compared")[0]
 
