@@ -169,7 +169,7 @@ def test_classifiers_and_regressors_of_series():
 
 @pytest.mark.parametrize("wrap", [from_sktime, from_skforecast])
 def test_what_is_none_of_them_is_refused(wrap):
-    with pytest.raises(TypeError, match="Ridge is no"):
+    with pytest.raises(TypeError, match="Ridge is not"):
         wrap(Ridge())
 
 

@@ -232,9 +232,9 @@ MISTAKES = {
         lambda: fit(Pipeline([("svc", SVC)]), {"svc__C": [1]}),
         r"step 'svc' is the class SVC: pass an instance, SVC\(\)",
     ),
-    "a set": (lambda: fit(space={"C": {1, 2}}), r"Of a set make a list.*sorted"),
-    "a function": (lambda: fit(space={"C": np.linspace}), "call it, and pass what it returns"),
-    "a dict in a dict": (lambda: fit(PIPE, {"svc": SPACE}), "write its name, as 'svc__C'"),
+    "a set": (lambda: fit(space={"C": {1, 2}}), r"A set has no order.*sorted"),
+    "a function": (lambda: fit(space={"C": np.linspace}), "call it, and pass its result"),
+    "a dict in a dict": (lambda: fit(PIPE, {"svc": SPACE}), "write its full name, .* 'svc__C'"),
     "a seed": (
         lambda: fit(RandomForestClassifier(2), {"random_state": randint(0, 9)}), "luckiest one",
     ),

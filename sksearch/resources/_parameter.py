@@ -81,7 +81,7 @@ class ParameterResource(Resource):
             value = _own_count(*owner_of(estimator, self.name))
         if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < 1:
             raise ValueError(
-                f"The estimator has {self.name}={value!r}, which is no positive integer: pass "
+                f"The estimator has {self.name}={value!r}, which is not a positive integer: pass "
                 f"max_resources, the {self.name} of the best candidates."
             )
         return 1, int(value)
@@ -101,8 +101,8 @@ class ParameterResource(Resource):
         value = owner.get_params().get(leaf)
         if isinstance(value, str | bool) and not is_valid_value(estimator, self.name, 2):
             raise ValueError(
-                f"resource={self.name!r} is no integer parameter of {type(owner).__name__}, which "
-                f"has {leaf}={value!r}. {WAYS}"
+                f"resource={self.name!r} is not an integer parameter of {type(owner).__name__}, "
+                f"which has {leaf}={value!r}. {WAYS}"
             )
         if self.name in names:
             raise ValueError(

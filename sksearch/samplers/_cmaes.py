@@ -96,7 +96,7 @@ class CMAESSampler(Sampler):
             )
         if not 0 < self.sigma <= 1:
             raise ValueError(
-                f"sigma={self.sigma} must be greater than 0 and at most 1: it is a share of each "
+                f"sigma={self.sigma} must be greater than 0 and at most 1, as a share of each "
                 "parameter's range."
             )
         if importlib.util.find_spec("cmaes") is None:

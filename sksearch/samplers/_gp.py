@@ -155,11 +155,11 @@ class GPSampler(LearningSampler):
         """Sort the guards into a tuple, so that equal samplers compare equal."""
         if isinstance(self.guards, str) or not isinstance(self.guards, Collection):
             raise TypeError(
-                f"guards={self.guards!r} must be a collection of names, such as "
-                f"{GUARDS[:1]!r}, or () for none."
+                f"guards={self.guards!r} must be a collection of names, such as {GUARDS[:1]!r}, "
+                "or ()."
             )
         if unknown := [name for name in self.guards if name not in GUARDS]:
-            raise ValueError(f"guards has {unknown[0]!r}: it takes {', '.join(GUARDS)}.")
+            raise ValueError(f"guards contains {unknown[0]!r}: the names are {', '.join(GUARDS)}.")
         object.__setattr__(self, "guards", tuple(g for g in GUARDS if g in self.guards))
 
     def _propose(self, history: History, data: Observations, rng: np.random.Generator) -> Params:

@@ -49,7 +49,7 @@ class PopulationSampler(LearningSampler):
         if size is not None and size < MIN_SIZE:
             raise ValueError(
                 f"population_size={size} must be at least {MIN_SIZE}, or None: new candidates "
-                "are made of several others."
+                "combine several others."
             )
 
 

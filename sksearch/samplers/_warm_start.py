@@ -75,8 +75,8 @@ class EarlierTask:
         object.__setattr__(self, "scores", tuple(map(float, self.scores)))
         if len(self.params) != len(self.scores):
             raise ValueError(
-                f"An earlier task has {len(self.params)} params and {len(self.scores)} scores: "
-                "each candidate needs one."
+                f"An earlier task has {len(self.params)} candidates, but {len(self.scores)} "
+                "scores: pass one score for each."
             )
 
     def __hash__(self) -> int:
@@ -165,7 +165,7 @@ class WarmStart(Sampler):
             if not isinstance(task, EarlierTask):
                 raise TypeError(
                     f"earlier[{i}] is a {type(task).__name__}: pass an EarlierTask, which "
-                    "sksearch.earlier_results makes of any search."
+                    "sksearch.earlier_results makes from any search."
                 )
 
     @property

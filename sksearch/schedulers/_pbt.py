@@ -78,8 +78,8 @@ class PopulationBasedTraining(Scheduler):
     def __post_init__(self) -> None:
         if self.population_size < 2:
             raise ValueError(
-                f"population_size={self.population_size} must be at least 2: one member copies "
-                "another one."
+                f"population_size={self.population_size} must be at least 2: members copy each "
+                "other."
             )
         if self.step is not None and self.step < 1:
             raise ValueError(f"step={self.step} must be at least 1, or None.")

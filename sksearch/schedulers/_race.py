@@ -115,8 +115,8 @@ class FoldRace(Scheduler):
             raise ValueError(f"n_candidates={n!r} must be None or an integer of at least 1.")
         if not (isinstance(self.error, Real) and 0 < self.error < 1):
             raise ValueError(
-                f"error={self.error!r} must be a number between 0 and 1: the largest probability "
-                "that the best candidate is dropped, such as 0.2."
+                f"error={self.error!r} must be a number between 0 and 1: the maximum probability "
+                "of dropping the best candidate, such as 0.2."
             )
 
     def plan(self, problem: Problem) -> Plan:

@@ -392,7 +392,7 @@ class Opaque(Dimension):
         return True
 
     def allowed(self) -> str:
-        return f"what {type(self.distribution).__name__}.rvs draws"
+        return f"a value drawn by {type(self.distribution).__name__}.rvs"
 
 
 def scipy_key(distribution: Any) -> tuple:

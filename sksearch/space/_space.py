@@ -324,7 +324,7 @@ class Space:
         the last one fastest, the dicts of a union one after another.
         """
         if self.size == math.inf:
-            raise ValueError("the candidates of an infinite space have no numbers: use sample.")
+            raise ValueError("the candidates of an infinite space are not numbered: use sample.")
         k: Any = operator.index(i)
         if not 0 <= k < self.size:
             raise IndexError(f"candidate {k} does not exist: the space has {self.size}.")
@@ -418,7 +418,9 @@ class Space:
         if self._candidate_list:
             if self._number(params) is not None:
                 return
-            raise ValueError(f"{where} is {params!r}, which is none of the {self.size} listed.")
+            raise ValueError(
+                f"{where} is {params!r}, which is not one of the {self.size} listed candidates."
+            )
         violations = [subspace.violation(params) for subspace in self._subspaces]
         if None in violations:
             return

@@ -250,7 +250,7 @@ class TestAnErrorThatBreaksTheGpuOfAProcess:
     def test_ends_a_search_of_this_process(self, monkeypatch):
         monkeypatch.setattr(os, "_sticky", False, raising=False)
         broken = search(estimator=Sticky())
-        with pytest.raises(EngineLostError, match=r"without a GPU that works.*devices="):
+        with pytest.raises(EngineLostError, match=r"without a working GPU.*devices="):
             broken.fit(X, Y)
         assert set(getattr(broken, "statuses_", ["ok"])) == {"ok"}
 
@@ -401,11 +401,11 @@ def test_a_machine_without_a_driver_has_no_devices(monkeypatch):
 @pytest.mark.parametrize(
     ("devices", "match"),
     [
-        ([], r"devices=\[\] names no device"),
+        ([], r"devices=\[\] contains no device"),
         ([0, 2], r"has 2, but this process sees 2 CUDA devices \(CUDA_VISIBLE_DEVICES='6,7'\)"),
         (["0,2"], "has '2', but"),
-        ([-1], "has -1: an entry is the number of a CUDA device"),
-        (["cuda:0"], "has 'cuda:0': an entry is the number"),
+        ([-1], "contains -1: an entry must be the number of a CUDA device"),
+        (["cuda:0"], "contains 'cuda:0': an entry must be the number"),
         ([True], "has True"),
         ([0.0], "has 0.0"),
         ([None], "has None"),

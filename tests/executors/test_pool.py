@@ -54,7 +54,7 @@ def tries(log, what):
 @pytest.mark.parametrize(
     ("task", "error"),
     [
-        (("kill", signal.SIGKILL), r"killed by signal 9 (SIGKILL), perhaps for want of memory"),
+        (("kill", signal.SIGKILL), r"killed by signal 9 (SIGKILL), possibly for lack of memory"),
         pytest.param(
             ("kill", signal.SIGSEGV), "killed by signal 11 (SIGSEGV)", marks=pytest.mark.whole
         ),
@@ -182,6 +182,6 @@ def test_a_process_that_was_closed_does_not_start_again():
     process = WorkerProcess()
     assert process.call(os.getpid) != os.getpid()
     process.close()
-    with pytest.raises(RuntimeError, match="search has ended"):
+    with pytest.raises(RuntimeError, match="worker processes have ended"):
         while process.call(os.getpid):
             pass

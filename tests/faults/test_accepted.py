@@ -84,7 +84,7 @@ def test_a_scoring_without_metrics_is_refused(scoring):
     ],
 )
 def test_a_tuple_of_two_numbers_is_two_choices_with_a_warning(pair, hint):
-    with pytest.warns(UserWarning, match=f"two choices, and no range.*{hint}"):
+    with pytest.warns(UserWarning, match=f"two choices, not as a range.*{hint}"):
         assert Space({"C": pair}).size == 2
 
 
@@ -193,7 +193,9 @@ def test_weights_that_are_not_finite_are_refused(bad):
 
 @pytest.mark.parametrize("name", ["solver", "fit_intercept"])
 def test_a_resource_whose_values_are_no_integers_is_refused(name):
-    refuses(f"resource='{name}' is no integer", HyperbandSearchCV, resource=name, max_resources=9)
+    refuses(
+        f"resource='{name}' is not an integer", HyperbandSearchCV, resource=name, max_resources=9
+    )
 
 
 def test_weights_that_are_texts_are_refused():

@@ -143,7 +143,7 @@ def lose(close, folder):
 @pytest.mark.slow
 def test_a_search_whose_engine_is_gone_goes_on_on_another(engine, tmp_path):  # row 50
     log = tmp_path / "log"
-    gone = pytest.raises(EngineLostError, match=r"is gone.*checkpoint_dir")
+    gone = pytest.raises(EngineLostError, match=r"is lost.*checkpoint_dir")
     if engine.name == "dask":
         import distributed
 
@@ -156,7 +156,7 @@ def test_a_search_whose_engine_is_gone_goes_on_on_another(engine, tmp_path):  # 
         (out, err), _ = engine.run(ENGINE_LOST, tmp_path)
         # Ray ends a process that is just asking something when it is shut down in a thread.
         ended = "The core worker has already been shutdown" in err
-        assert "Ray is gone: it was shut down" in out or ended, err
+        assert "Ray is lost: it was shut down" in out or ended, err
     else:  # no such engine can go, but a pool of the user's can
         pool = ThreadPoolExecutor(2)
         with pool, joblib.parallel_config(FuturesBackend(pool)), gone:

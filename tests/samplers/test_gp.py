@@ -240,7 +240,11 @@ def test_a_sampler_with_the_same_guards_is_the_same():
     [
         ("ties", TypeError, "guards='ties' must be a collection of names"),
         (None, TypeError, r"or \(\) for none"),
-        (["ties", "tie"], ValueError, "guards has 'tie': it takes interior, outliers, second_opi"),
+        (
+            ["ties", "tie"],
+            ValueError,
+            "guards contains 'tie': the names are interior, outliers, second_opi",
+        ),
     ],
 )
 def test_guards_that_do_not_exist_are_refused(guards, error, message):

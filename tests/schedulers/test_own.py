@@ -83,7 +83,10 @@ def search_with(scheduler):
     ("table", "message"),
     [
         ([(6, 8)], r"Table.bracket_table has the row \(6, 8\)"),
-        ([(6, [2.5, 8])], r"has the row \(6, \[2.5, 8\]\), and a row is a count of candidates"),
+        (
+            [(6, [2.5, 8])],
+            r"has the row \(6, \[2.5, 8\]\): a row must be the number of candidates",
+        ),
         ([(6, [(2, 6), (8, 2)])], "has the row"),
         ([(6, [8, 2])], r"with the resources \[8, 2\]: each must be larger"),
         ([(6, [])], "a bracket is a tuple of one Rung or more"),

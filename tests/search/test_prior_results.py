@@ -436,7 +436,7 @@ def test_a_clone_has_what_the_search_begins_with():
 
 
 def test_earlier_tasks_are_checked():
-    with pytest.raises(ValueError, match="1 params and 2 scores"):
+    with pytest.raises(ValueError, match="1 candidates, but 2 scores"):
         EarlierTask([{"C": 1}], [1, 2])
     with pytest.raises(TypeError, match=r"earlier\[0\] is a dict"):
         WarmStart(GPSampler(), [{}])

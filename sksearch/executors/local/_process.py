@@ -128,7 +128,7 @@ class WorkerProcess:
         for i in range(N_TRIES):
             self.kill()
             if self._closed:
-                raise EngineLostError("The search has ended, and its worker processes with it.")
+                raise EngineLostError("The search and its worker processes have ended.")
             self._spawn(may_fork=i == 0)  # after a failed fork, start a new Python
             try:
                 self._hear_of_start()
@@ -139,7 +139,7 @@ class WorkerProcess:
             raise EngineLostError(f"{N_TRIES} worker processes could not start: {why}.")
         if self._closed:  # while it started
             self.kill()
-            raise EngineLostError("The search has ended, and its worker processes with it.")
+            raise EngineLostError("The search and its worker processes have ended.")
 
     def _is_ready(self) -> bool:
         """Return True if a process is alive, and neither owes nor sends an earlier answer."""
@@ -167,7 +167,7 @@ class WorkerProcess:
         except TimeoutError:
             warn(
                 f"Worker process {self._process.pid} has not started in {PATIENCE_SECONDS} "
-                "seconds: the machine or its disk is busy. It is waited for.",
+                "seconds: the machine or its disk is busy. The search waits for it.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -232,7 +232,7 @@ class WorkerProcess:
             name = signal.Signals(-code).name
         except ValueError:
             name = "unknown"
-        perhaps = ", perhaps for want of memory" if name == "SIGKILL" else ""
+        perhaps = ", possibly for lack of memory" if name == "SIGKILL" else ""
         return f"the worker process was killed by signal {-code} ({name}){perhaps}"
 
 
