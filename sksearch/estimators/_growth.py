@@ -339,7 +339,7 @@ def find_own_methods(estimator: Any) -> str:
     if family_of(last).counts:  # otherwise its family explains why not
         found[type(last)] = own_methods(last, (*TRAINING, *PREDICTION))
     return "; ".join(
-        f"{kind.__name__} has a {' and a '.join(names)} of its own"
+        f"{kind.__name__} overrides {' and '.join(names)}"
         for kind, names in found.items()
         if names
     )
@@ -382,16 +382,16 @@ def growth_of(estimator: Any, name: str) -> Growth:
     own_ones = find_own_methods(estimator)
     if own_ones:
         raise ValueError(
-            f"param_distributions[{name!r}] is an Outcome, which is found while "
-            f"{type(owner).__name__} is trained step by step, and {own_ones}: pass a list or a "
-            "distribution of counts in its place."
+            f"param_distributions[{name!r}] is an Outcome, which is found by training "
+            f"{type(owner).__name__} step by step, but {own_ones}: pass a list or a distribution "
+            "of integers instead."
         )
     if growth is None or leaf not in family.counts or at is not owner:
         with_count = [each for each in families() if each.counts and each.title]
         known = [f"{each.counts[0]} of {each.title}" for each in with_count]
         raise ValueError(
-            f"param_distributions[{name!r}] is an Outcome, but {type(owner).__name__} cannot be "
-            "trained further and further by it. It is for the count of iterations of the last "
+            f"param_distributions[{name!r}] is an Outcome, but {type(owner).__name__} cannot "
+            "continue training by it. An Outcome can be the number of iterations of the last "
             f"step: {', '.join(known)}."
         )
     return growth

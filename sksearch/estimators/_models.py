@@ -82,14 +82,15 @@ def default_models(
         target = target.ravel()
     if target.ndim == 2:
         raise ValueError(
-            f"y has {target.shape[1]} columns, and these models are for one target: pass one "
-            "column, or list models of your own that take several, such as "
-            "SearchCV([Ridge(), RandomForestRegressor()])."
+            f"y has {target.shape[1]} columns, but the default models predict one target: pass "
+            "one column, or a list of models that support several, such as SearchCV([Ridge(), "
+            "RandomForestRegressor()])."
         )
     if len(shape) != 2 or target.ndim != 1 or len(target) != shape[0]:
         raise ValueError(
-            f"X must be a table, and y one target for each of its rows, got X of shape {shape} "
-            f"and y of shape {target.shape}: pass an array, a sparse matrix or a DataFrame as X."
+            "X must be a table, and y must have one target for each of its rows, got X of shape "
+            f"{shape} and y of shape {target.shape}: pass an array, a sparse matrix or a "
+            "DataFrame as X."
         )
     classifies = _has_classes(target) if task is None else task == "classification"
     models = _classifiers() if classifies else _regressors()
@@ -200,7 +201,9 @@ def _table_of(X: Samples) -> tuple[TableColumns | None, set[str]]:
     out = found.pop("")
     if not any(found.values()):
         why = "; ".join(f"{name}: {each}" for name, each in out.items())
-        raise ValueError(f"X has no column that a model can learn from ({why}): pass others.")
+        raise ValueError(
+            f"X has no column that a model can learn from ({why}): pass other columns."
+        )
     dates = found["dates"] if any(found["dates"].values()) else list(found["dates"])
     rest = {kind: list(found[kind]) for kind in KINDS if kind != "dates"}
     table = TableColumns(**rest, dates=dates, left_out=out)

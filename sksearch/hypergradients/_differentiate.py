@@ -208,8 +208,8 @@ def neumann(
             total = total + term
     if not np.linalg.norm(term) <= (1 + 1e-9) * learning_rate * np.linalg.norm(by_w):
         raise ValueError(
-            f"The series diverges with learning_rate={learning_rate:g}: it has to be below 2 over "
-            "the largest eigenvalue of the Hessian of the training loss."
+            f"The series diverges with learning_rate={learning_rate:g}: it must be less than 2 "
+            "divided by the largest eigenvalue of the Hessian of the training loss."
         )
     return loss, by_theta - problem.mixed_product(w, theta, total)
 
@@ -362,7 +362,7 @@ def truncated(
     """
     if not 0 <= n_steps <= len(batches):
         raise ValueError(
-            f"n_steps={n_steps} must be from 0 to the count of steps, {len(batches)}."
+            f"n_steps={n_steps} must be between 0 and {len(batches)}, the number of steps."
         )
     first, kept = len(batches) - n_steps, []
     for t, rows in enumerate(batches):

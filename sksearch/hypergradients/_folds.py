@@ -145,9 +145,9 @@ def _cholesky(H):
         return cho_factor(H), scale
     except (LinAlgError, ValueError):
         raise ValueError(
-            "The Hessian of the training loss cannot be factorised: columns of X depend on each "
-            "other, or have very different scales, and penalties are small. Put a "
-            "StandardScaler() first, or pass loguniform(...) with a larger least value."
+            "The Hessian of the training loss cannot be factorised: columns of X are collinear or "
+            "have very different scales, and penalties are small. Add a StandardScaler() before "
+            "the model, or pass loguniform(...) with a larger minimum."
         ) from None
 
 

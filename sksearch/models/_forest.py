@@ -129,8 +129,8 @@ class Forest:
         y = np.asarray(y, dtype=float)
         if not (len(y) and np.isfinite(y).all()):
             raise ValueError(
-                f"y has {len(y)} values, {np.count_nonzero(~np.isfinite(y))} of them not finite: "
-                "a forest needs one at least, and leaves failed trials to its caller."
+                f"y has {len(y)} values, of which {np.count_nonzero(~np.isfinite(y))} are not "
+                "finite: pass at least one value, without failed trials."
             )
         # scikit-learn's trees stop at an absolute variance of 1e-16, so standardise the values.
         self.center, self.scale = y.mean(), y.std()

@@ -44,7 +44,7 @@ class Display(ABC):
         ax = self._new_axes(figsize) if ax is None else ax
         spec = ax.get_subplotspec()
         if spec is None:
-            raise ValueError("ax must be a subplot, such as those of plt.subplots.")
+            raise ValueError("ax must be a matplotlib Axes, such as one returned by plt.subplots.")
         self._begin(ax, figsize).set_axis_off()
         n_columns = min(n, N_COLUMNS)
         grid = spec.subgridspec(-(-n // n_columns), n_columns)

@@ -174,7 +174,7 @@ class HistoryDisplay(Display):
         """
         curves = _curves(self.history)
         if not curves:
-            raise ValueError("No trial of this history has a score: there is nothing to draw.")
+            raise ValueError("No trial of this history has a score: nothing to draw.")
         ax = self._begin(ax, (7.5, 4.2))
         tidy(ax)
         resources = sorted({r for trial in self.history.trials for r in trial.results})

@@ -122,9 +122,12 @@ class ImportanceDisplay(Display):
         ax.xaxis.set_major_formatter(lambda x, _: f"{x:.0%}" if x <= 1 else "")
         of = self.folds and f" ({self.folds})"
         ax.set_xlabel(f"Share of the variance of the scores{of}")
-        explained = f"the model predicts {max(found.explained, 0):.0%} of the variance of others"
+        explained = (
+            f"the model explains {max(found.explained, 0):.0%} of the variance of held-out "
+            "candidates"
+        )
         if found.explained < KNOWN:
-            explained = "too few or too noisy to tell"
+            explained = "too few or too noisy"
         ax.set_title(
             f"What mattered, from {found.n_candidates} candidates\n({explained})",
             loc="left", fontsize=11,

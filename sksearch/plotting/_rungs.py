@@ -139,7 +139,7 @@ class RungDisplay(Display):
         by_resource = {r: _scores(rows) for r, rows in sorted(self.rungs.items())}
         by_resource = {r: scores for r, scores in by_resource.items() if scores}
         if len(by_resource) < 2:
-            raise ValueError("All scores are of one resource: rungs are drawn of two or more.")
+            raise ValueError("All scores have the same resource: at least two rungs are needed.")
         levels = list(by_resource)
         won = [] if self.winner is None else [self.winner.resource]
         if len(levels) > N_SHOWN:

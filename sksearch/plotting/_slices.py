@@ -230,10 +230,12 @@ def names_to_draw(
     """
     known = list(candidates.axes)
     if not known:
-        raise ValueError("No parameter of this search has two values: there is nothing to draw.")
+        raise ValueError("No parameter of this search has two values: nothing to draw.")
     if params is None:
         return most_important(search, candidates)[:n]
     for name in params:
         if name not in known:
-            raise ValueError(f"params has {name!r}, which is none of {known} with two values.")
+            raise ValueError(
+                f"params contains {name!r}: the parameters with two values are {known}."
+            )
     return list(params)

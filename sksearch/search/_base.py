@@ -321,8 +321,8 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
 
     def _run_search(self, evaluate_candidates: object) -> None:
         raise NotImplementedError(
-            "sksearch searches do not run through scikit-learn's evaluate_candidates, which "
-            "cannot keep fitted models: compose SearchCV(sampler=..., scheduler=...) instead."
+            "sksearch searches do not call scikit-learn's evaluate_candidates, which cannot keep "
+            "fitted models: compose SearchCV(sampler=..., scheduler=...) instead."
         )
 
     def _filled(self, folds: Folds) -> "BaseSearch":

@@ -369,8 +369,8 @@ class SearchCV(BaseSearch):
             self.scheduler, "n_candidates", None
         ):
             raise ValueError(
-                f"n_iter={self.n_iter} is for the scheduler that the search chooses: leave it "
-                f"out, the counts of {self.scheduler} are its own."
+                f"n_iter={self.n_iter} applies only to the default scheduler: leave it out, since "
+                f"{self.scheduler} sets its own numbers of candidates."
             )
         if self.resource is None and not (
             fits_whole(self.scheduler, space)
@@ -378,8 +378,8 @@ class SearchCV(BaseSearch):
         ):
             raise ValueError(
                 f"scheduler={self.scheduler}, min_resources={self.min_resources} and "
-                f"max_resources={self.max_resources} need resource=: what is spent on a "
-                "candidate step by step, such as 'epochs', 'n_samples' or 'folds'."
+                f"max_resources={self.max_resources} need resource=, the unit of training of a "
+                "candidate, such as 'epochs', 'n_samples' or 'folds'."
             )
         return self.sampler, self.scheduler
 
@@ -592,8 +592,8 @@ class RandomSearchCV(BaseSearch):
         if space.size < math.inf:
             return GridSampler()
         raise ValueError(
-            "n_iter=None draws until something ends that, and nothing would: the space is "
-            "infinite. Pass timeout=, patience= or stop='converged', or a count as n_iter."
+            "n_iter=None would never end, since the space is infinite. Pass timeout=, patience= "
+            "or stop='converged', or a number as n_iter."
         )
 
     def _rows(self, findings: Findings) -> list[ResultRow]:

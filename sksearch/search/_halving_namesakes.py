@@ -97,8 +97,8 @@ class _Halving(BaseSearch):
         if isinstance(context.resource, SubsamplesResource):
             if setup.ensemble:
                 raise ValueError(
-                    "ensemble averages predictions for whole test folds, and this search draws "
-                    "rows from them: take SuccessiveHalvingSearchCV, or leave ensemble out."
+                    "ensemble averages predictions for whole test folds, but this search "
+                    "subsamples them: use SuccessiveHalvingSearchCV, or leave ensemble out."
                 )
             if in_sequence:
                 self._draw(problem, generator)
@@ -623,7 +623,7 @@ class HalvingRandomSearchCV(_Halving):
         if self.n_candidates == self.min_resources == "exhaust":
             raise ValueError(
                 "n_candidates and min_resources cannot be both set to 'exhaust': each follows "
-                "from the other, so pass one of them as a count."
+                "from the other, so pass one of them as a number."
             )
         n = self._n_draws()
         if not is_for_scikit_learn(space):

@@ -337,8 +337,8 @@ class HypergradientSearchCV(BaseSearch):
         for name in ("objectives", "constraints", "prior_results"):
             if getattr(self, name) is not None:
                 raise ValueError(
-                    f"{name}={getattr(self, name)!r}: this search follows the gradient of one "
-                    "loss, and looks at nothing else. Leave it out, or take GPBayesSearchCV."
+                    f"{name}={getattr(self, name)!r}: this search only follows the gradient of "
+                    "one loss. Leave it out, or use GPBayesSearchCV."
                 )
         given: Any = self.param_distributions
         if given is None:
@@ -378,13 +378,13 @@ def _check_ranges(given: Mapping[str, Any], parts: Parts) -> None:
     for name, values in given.items():
         if name not in parts.ranges():
             raise ValueError(
-                f"param_distributions has {name!r}, by which the loss is not differentiated: it "
-                f"may have {names}; for a penalty of each feature put FeaturePenalties() before "
-                "the model."
+                f"param_distributions contains {name!r}, by which the loss cannot be "
+                f"differentiated: pass {names}; for a penalty of each feature put "
+                "FeaturePenalties() before the model."
             )
         (dimension,) = Space({name: values}).all_dimensions
         if dimension.kind != "real" or not dimension.log:
             raise ValueError(
                 f"param_distributions[{name!r}]={values!r} must be scipy.stats.loguniform(low, "
-                "high): steps are made on the logarithm."
+                "high), since steps are taken on a log scale."
             )

@@ -84,8 +84,8 @@ class Importance:
         ]
         rows.append(f"{'interactions':<{width}} {self.interactions:6.1%}")
         rows.append(
-            f"{self.n_candidates} candidates; the model predicts {max(self.explained, 0):.0%} of "
-            "the variance of others"
+            f"{self.n_candidates} candidates; the model explains {max(self.explained, 0):.0%} of "
+            "the variance of held-out candidates"
         )
         return "\n".join(rows)
 
@@ -178,8 +178,8 @@ def importance_of_candidates(
     if n < MIN_CANDIDATES or not axes:
         reason = "no parameter has two values" if not axes else f"only {n} candidates have a score"
         raise ValueError(
-            f"Importance cannot be told, as {reason}: search with n_iter of {MIN_CANDIDATES} at "
-            "least, over two values or more."
+            f"Importance cannot be estimated, because {reason}: search at least {MIN_CANDIDATES} "
+            "candidates, over at least two values."
         )
     rng = np.random.default_rng(random_state)
     U, y = candidates.encode(candidates.params), pull_in(candidates.scores)

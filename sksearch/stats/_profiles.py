@@ -93,7 +93,7 @@ def profiles(curves: ArrayLike) -> Profiles:
     """
     curves = check_finite(curves, "curves", 2)
     if len(curves) < 2:
-        raise ValueError("curves has 1 row: an order needs at least two curves.")
+        raise ValueError("curves has 1 row: pass at least two curves.")
     epochs = curves.T
     steps = [order_kept(a, b) for a, b in pairwise(epochs)]
     return Profiles(
@@ -141,8 +141,8 @@ def order_kept(before: ArrayLike, after: ArrayLike) -> float:
     n = len(before)
     if n < 2 or len(after) != n:
         raise ValueError(
-            f"before has {n} values and after has {len(after)}: both need the same count, of at "
-            "least two."
+            f"before has {n} values, but after has {len(after)}: both must have the same length "
+            "of at least two."
         )
     n_pairs = n * (n - 1) // 2
     _, i, n_before = np.unique(before, return_inverse=True, return_counts=True)

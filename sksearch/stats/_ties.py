@@ -108,9 +108,7 @@ def tied_candidates(
     y, chosen = checked_scores(scores, chosen)
     z = None if rows is None else np.asarray(rows, dtype=float)
     if z is not None and (z.ndim != 2 or len(z) != len(y)):
-        raise ValueError(
-            f"rows has shape {z.shape}: it needs a row for each of {len(y)} candidates."
-        )
+        raise ValueError(f"rows has shape {z.shape}: pass a row for each of {len(y)} candidates.")
     return find_ties(y, chosen, z, test_ratio=test_ratio, level=level).tied
 
 

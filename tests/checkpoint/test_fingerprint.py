@@ -203,7 +203,7 @@ def test_the_error_names_what_differs_and_what_to_do():
         X=X + 1,
     )
     message = mismatch(parts(), new)
-    assert message.splitlines()[0] == "The checkpoint in 'runs/a' is of another search:"
+    assert message.splitlines()[0] == "The checkpoint in 'runs/a' belongs to a different search:"
     assert "alpha was loguniform(1e-06, 0.1), now loguniform(1e-06, 1)" in message
     assert "eta0 is new, uniform(0, 1)" in message
     assert "penalty was removed, it was ['l1', 'l2']" in message

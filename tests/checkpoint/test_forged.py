@@ -158,7 +158,7 @@ def test_a_vouched_state_that_is_none_is_trained_again(other, tmp_path):
     (folder / "journal.jsonl").write_bytes(b"".join(map(encode, records)))
     for file in (folder / "states").iterdir():
         file.write_bytes(forged)
-    with pytest.warns(UserWarning, match="a state was expected"):
+    with pytest.warns(UserWarning, match="expected a state"):
         search = make(folder=folder).fit(X, Y)
     assert outcome(search) == outcome(make().fit(X, Y))
 

@@ -166,7 +166,7 @@ def stop_and_copy(stopped, tmp_path):
 
 
 @pytest.mark.few(5)
-@pytest.mark.filterwarnings("ignore:A fitted estimator cannot travel")
+@pytest.mark.filterwarnings("ignore:A fitted estimator cannot be stored")
 @pytest.mark.parametrize("what", FILES)
 def test_no_state_is_read_but_the_one_that_was_written(what, stopped, tmp_path):
     folder, states, other, expected = stop_and_copy(stopped, tmp_path)
@@ -209,7 +209,7 @@ REFUSED = {
 
 
 @pytest.mark.few(6)
-@pytest.mark.filterwarnings("ignore:A fitted estimator cannot travel")
+@pytest.mark.filterwarnings("ignore:A fitted estimator cannot be stored")
 @pytest.mark.filterwarnings("ignore:.* contains fitted models written by another user")
 @pytest.mark.parametrize("what", [*ENTRIES, *REFUSED])
 def test_what_stands_of_a_state_in_a_journal_reads_no_other(what, stopped, tmp_path):

@@ -323,7 +323,7 @@ def test_n_jobs_and_pre_dispatch_are_ignored_on_a_clock():
     search, again = fitted(random_search(n_jobs=-1, pre_dispatch="all"), 2)
     assert columns(search) == columns(expected)
     assert again.seconds == clock.seconds
-    with pytest.raises(ValueError, match="n_jobs=0 leaves nobody"):
+    with pytest.raises(ValueError, match="n_jobs=0 leaves no worker"):
         fitted(random_search(n_jobs=0), 2)
 
 

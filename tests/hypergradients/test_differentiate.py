@@ -89,7 +89,7 @@ def test_more_steps_back_are_nearer_to_all_of_them():
     assert gaps[-1] == 0
     assert gaps[0] > 1e-3
     for n in (-1, 31):
-        with pytest.raises(ValueError, match=f"n_steps={n} must be from 0 to .* 30"):
+        with pytest.raises(ValueError, match=f"n_steps={n} must be between 0 and 30"):
             truncated(problem, THETA, W0, BATCHES, RATE, n)
 
 
@@ -171,7 +171,7 @@ def test_a_hessian_that_is_not_positive_definite_is_told():
 def test_wrong_losses_and_targets_are_told():
     with pytest.raises(ValueError, match="loss='hinge' must be one of"):
         problem_of("hinge")
-    with pytest.raises(ValueError, match="targets that are -1 or 1"):
+    with pytest.raises(ValueError, match="targets of -1 or 1"):
         LinearProblem(X, Y, X, Y, loss="logistic")
 
 

@@ -56,7 +56,7 @@ Y = np.arange(60.0)
 SPACE = {"alpha": uniform(0, 1), "beta": uniform(0, 1)}
 GRID = {"alpha": [0.11, 0.22, 0.33, 0.44], "beta": [0.5, 0.6, 0.7]}
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:One or more of the", "ignore:(?s).*fits failed", "ignore:No candidate keeps",
+    "ignore:One or more of the", "ignore:(?s).*fits failed", "ignore:No candidate satisfies",
     "ignore:.*are distinct", "ignore:timeout=.* folds of the first candidate",
 )  # fmt: skip
 

@@ -25,11 +25,13 @@ WARNINGS = {
     r"journal\.jsonl is missing": {"vanish", "error"},
     r"contains fitted models written by another user": {"forge", "key", "power", "error"},
     r"key that signs the models of checkpoints, has \d+ bytes": {"key", "power", "error"},
-    r"A fitted estimator cannot travel": {"error", "vanish", "power", "forge"},
+    r"A fitted estimator cannot be stored": {"error", "vanish", "power", "forge"},
     r"was not written by a worker": {"forge"},
-    r"scores are non-finite|fits failed|evaluations failed|No candidate (has|but)": {"failures"},
+    r"scores are non-finite|fits failed|evaluations failed|No candidate has|Only the first": {
+        "failures"
+    },
     r"timeout=.* was up after|The first bracket will take": {"timeout"},
-    r"No candidate keeps all bounds": {"bounds"},
+    r"No candidate satisfies all bounds": {"bounds"},
     r"is resumed, although your code .* between starts: tests\.simulation\.learners\.RUN was": {
         "start"
     },

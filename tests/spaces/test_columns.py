@@ -230,7 +230,7 @@ def test_each_column_has_a_line_in_the_plan_which_says_how_it_is_used():
     lines = [line for line in plan.splitlines() if line.startswith("columns: ")]
     for name in table().columns:
         assert [line for line in lines if name in line], name
-    assert "columns: key is left out: its values name the rows, as an ID does" in lines
+    assert "columns: key is left out: its values identify the rows, like an ID" in lines
     assert "columns: here is left out: it is constant" in lines
     assert any("city: " in line and "OneHotEncoder in linear" in line for line in lines)
     assert any("when: " in line and "DatetimeEncoder" in line for line in lines)
@@ -264,7 +264,7 @@ def test_new_rows_may_have_new_categories_gaps_and_dtypes(place):
     new = table().assign(city="never seen", words=None, when=pd.NaT, count=pd.NA, ok=None)
     assert len(model.predict(new)) == N
     assert len(model.predict(table().iloc[:1])) == 1
-    with pytest.raises(ValueError, match="X has no column 'city', which it had in training"):
+    with pytest.raises(ValueError, match="X has no column 'city', which it had during training"):
         model.predict(table().drop(columns="city"))
 
 

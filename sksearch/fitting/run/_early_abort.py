@@ -234,8 +234,8 @@ def explained(context: Context, outputs: list[Output], text: str) -> str:
     if not cause:
         most = "all" if len({_masked(error) for error in errors}) == 1 else "most"
         cause = (
-            f"Every candidate failed, {most} with {first.rstrip('.')}. Mend the estimator, the "
-            "scorer, the space or the data: error_score='raise' shows where it is raised."
+            f"Every candidate failed, {most} with {first.rstrip('.')}. Correct the estimator, the "
+            "scorer, the space or the data: error_score='raise' shows the traceback."
         )
     return f"{cause}\n{text}"
 

@@ -119,4 +119,4 @@ def _number(value: Any) -> float:
             return float(value)
     except (TypeError, ValueError, OverflowError, RuntimeError):
         pass
-    raise TypeError(f"func returned {short_repr(value, LONGEST)}, and must return a number.")
+    raise TypeError(f"func returned {short_repr(value, LONGEST)}, but must return a number.")

@@ -224,7 +224,7 @@ class SearchPlan:
         lines = []
         if self.n_audited:
             lines.append(
-                f"of the last rungs {self.n_audited} are audits of candidates stopped early"
+                f"{self.n_audited} of the last rungs are audits of candidates stopped early"
             )
         each = "" if self.by_folds else f" in each of {self.n_splits} folds"
         most = "at most " if self.is_most else ""
@@ -250,5 +250,5 @@ class SearchPlan:
         lines = [f"{cost}, at {one}"]
         if self.timeout is not None and 60 * minutes > self.timeout:
             part = self.timeout / (60 * minutes)
-            lines.append(f"timeout={self.timeout:g} ends it after about {part:.2g} of that")
+            lines.append(f"timeout={self.timeout:g} ends it after about {part:.2g} of this time")
         return lines

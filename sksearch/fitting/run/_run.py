@@ -306,8 +306,8 @@ class Run(Workload):
             except (TypeError, AttributeError, PicklingError) as error:  # as pickle has it
                 what = "func" if self.context.is_function else "the search"
                 raise TypeError(
-                    f"{what} cannot be sent to worker processes ({first_line(error)}): make what "
-                    "cannot be pickled in the function that uses it, or leave n_jobs and "
+                    f"{what} cannot be sent to worker processes ({first_line(error)}): create "
+                    "unpicklable objects inside the function that uses them, or leave n_jobs and "
                     "candidate_timeout out."
                 ) from error
             yield
@@ -335,8 +335,8 @@ class Run(Workload):
         if error and not self._warned:
             self._warned = True
             warn(
-                "A fitted estimator cannot travel from rung to rung, so it is trained again from "
-                f"the beginning: {error}. Where it cannot be pickled at all, n_jobs=1 without "
+                "A fitted estimator cannot be stored between rungs, so it is trained again from "
+                f"scratch: {error}. If it cannot be pickled at all, n_jobs=1 without "
                 "checkpoint_dir keeps it in memory.",
                 UserWarning,
                 stacklevel=2,
