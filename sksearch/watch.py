@@ -200,7 +200,7 @@ def _document(title, body, every):
     if every is not None:
         head.append(void("meta", **{"http-equiv": "refresh", "content": math.ceil(every)}))
     title = _short(title)
-    return document(title, element("h1", title), *body, _aside(f"Written {now}."), head=head)
+    return document(title, element("h1", title), *body, _aside(f"Updated {now}."), head=head)
 
 
 def _short(value):
@@ -240,7 +240,7 @@ def _head(saved, path):
     else:
         file = path if path.is_file() else path / "journal.jsonl"
         ago = max(0.0, wall_time() - file.stat().st_mtime)
-        state = f"Not finished; the last entry of its journal is {duration(ago)} old."
+        state = f"Not finished; last journal entry {duration(ago)} ago."
     lines = [state, str(progress) + ("" if seconds is None else f", {duration(seconds)} so far")]
     yield paragraphs(lines)
     if progress.n_planned < ENDLESS and progress.planned:
@@ -269,7 +269,7 @@ def _best(table):
     yield element("h2", "Best candidates")
     yield _table(["#score", "#std", *unit, "params"], rows)
     role = "the winner" if saved.finished else "the best so far"
-    yield _aside(f"The first one is {role}; it has a ring in the picture.")
+    yield _aside(f"The first candidate is {role}, marked with a ring in the picture.")
 
 
 def _rungs(saved):

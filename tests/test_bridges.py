@@ -146,7 +146,7 @@ def test_lags_and_the_estimator_of_skforecast_are_searched_and_its_owner_keeps_i
     assert len(best.forecaster_.lags) == search.best_params_["lags"] == 12
     assert best.get_params()["estimator__alpha"] == search.best_params_["estimator__alpha"]
     assert np.abs(search.predict(FUTURE) - Y[60:]).max() < 1
-    with pytest.raises(ValueError, match=r"'depth'.*lags or estimator__"):
+    with pytest.raises(ValueError, match=r"'depth'.*lags and estimator__"):
         from_skforecast(theirs).set_params(depth=3)
     check_search(search.set_params(refit=False), PAST, Y[:60])
 

@@ -85,7 +85,7 @@ class _Order:
         _need(event.parent is None or event.parent < n_trials, f"no parent {event.parent}")
         _need(event.resource <= self._header.max_resources, "more than the largest resource")
         if i == n_trials:
-            _need(event.params is not None, f"candidate {i} has no params")
+            _need(event.params is not None, f"candidate {i} has no parameters")
             self._reached.append(0)
         _need(i not in self._running, f"candidate {i} is running")
         _need(event.resource > self._reached[i], f"candidate {i} has a result there")

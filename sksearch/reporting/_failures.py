@@ -44,7 +44,7 @@ class Failures:
     ids: list[int]
     where: str = ""
     remedy: str = ""
-    cure: str = "Take it out"
+    cure: str = "Remove it"
 
 
 def group_failures(table: SearchTable) -> list[Failures]:
@@ -76,7 +76,7 @@ def _blame(table: SearchTable, ids: list[int]) -> tuple[str, ...]:
         keys = [key_of(value) for value in values]
         if name in ranges and (ends := _whole_numbers(table, ranges[name], ids)):
             code = set_values(table, name, code_of_range(ends[0], ends[1], ranges[name].log, True))
-            return f"fractions for {name}", code, "Draw whole numbers"
+            return f"fractions for {name}", code, "Draw integers"
         if len({keys[i] for i in ids}) == 1 and len(set(keys)) > 1:
             having = np.array([key == keys[ids[0]] for key in keys])
             value = values[ids[0]]

@@ -24,7 +24,7 @@ def read_results(search: FinishedSearch) -> SearchTable:
     """Read a finished search; ValueError if nothing was evaluated, otherwise as `read`."""
     table = read(search)
     if not table.rows:
-        raise ValueError("This search has no result yet, so there is nothing to tell.")
+        raise ValueError("This search has no result yet.")
     return table
 
 

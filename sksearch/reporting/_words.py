@@ -57,7 +57,7 @@ def params(each: Params, n: int = 12) -> str:
     """A candidate in one line."""
     shown = [f"{name}={value(x)}" for name, x in list(each.items())[:n]]
     rest = len(each) - len(shown)
-    return ", ".join(shown) + (f", and {rest} more" if rest else "") or "no params"
+    return ", ".join(shown) + (f", and {rest} more" if rest else "") or "no parameters"
 
 
 def listed(items: Iterable[str]) -> str:

@@ -107,7 +107,7 @@ class ParameterResource(Resource):
         if self.name in names:
             raise ValueError(
                 f"Cannot use parameter {self.name} as the resource since it is part of the "
-                "searched parameters: the search sets it from rung to rung. Take it out of "
+                "searched parameters: the search sets it from rung to rung. Remove it from "
                 "param_distributions."
             )
         others = _aliases(owner, leaf) - {leaf}

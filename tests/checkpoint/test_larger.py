@@ -199,7 +199,7 @@ def test_candidates_of_a_larger_resource_are_proposed_anew_which_is_said(tmp_pat
         )  # fmt: skip
 
     search(2).fit(X, Y)
-    with pytest.warns(UserWarning, match="begin with 8 of the 8 evaluations"):
+    with pytest.warns(UserWarning, match="reuse 8 of the 8 evaluations"):
         search(4).fit(X, Y)
     larger = search(4, 6)
     assert said_by(lambda: larger.fit(X, Y)) == []

@@ -159,9 +159,9 @@ def test_decisions_of_pairs_of_classes_are_given_as_they_are():
 
 def test_folds_that_cannot_be_made_again_are_refused():
     search = RandomSearchCV(*KNN, n_iter=2, cv=KFold(3, shuffle=True)).fit(X, Y)
-    with pytest.raises(ValueError, match="cv makes other folds"):
+    with pytest.raises(ValueError, match="cv does not reproduce the folds"):
         search.out_of_fold(X, Y)
-    with pytest.raises(ValueError, match="cv makes other folds"):
+    with pytest.raises(ValueError, match="cv does not reproduce the folds"):
         CASES["whole"].fit(X, Y).out_of_fold(X[:100], Y[:100])
     part = RandomSearchCV(*KNN, n_iter=2, cv=ShuffleSplit(2, random_state=0)).fit(X, Y)
     with pytest.raises(ValueError, match="rows are not in a test fold"):

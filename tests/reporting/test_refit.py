@@ -53,7 +53,7 @@ def test_a_rule_chooses_among_those_that_keep_the_bounds(refit):
     search = search_with(refit, constraints=bound).fit(X, Y)
     assert search.best_params_ == {"max_depth": 4}
     said = " ".join(str(search.report(full=True)).split())
-    assert "3 of 8 candidates break a bound" in said
+    assert "3 of 8 candidates violate a bound" in said
     assert "5 of 5 candidates" in said, "nobody is tied that breaks it"
     assert {params["max_depth"] for params in search.best(5)} == {4, 5, 6, 7, 8}
 

@@ -195,7 +195,7 @@ def test_a_time_for_a_part_of_the_folds_of_the_estimator_as_it_is(timeout, n_fol
     assert search.best_estimator_.predict(X[:1]).shape == (1,)
     report = str(search.report())
     assert f"{n_folds} of 4 folds" in report
-    assert "before the first candidate had all folds. Give more time." in report
+    assert "before the first candidate finished all folds. Increase the limit." in report
     assert "range" not in report
 
 
