@@ -52,8 +52,8 @@ def make_folder(path: Path) -> None:
         mode = system().stat(parent).st_mode
         if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
             raise PermissionError(
-                f"{path} can be replaced by other users, who can write to {parent}, {danger}: run "
-                f"`chmod o-w '{parent}'`, or pass another directory."
+                f"{path} can be replaced by other users with write access to {parent}, {danger}: "
+                f"run `chmod o-w '{parent}'`, or pass another directory."
             )
 
 

@@ -382,7 +382,7 @@ def growth_of(estimator: Any, name: str) -> Growth:
     own_ones = find_own_methods(estimator)
     if own_ones:
         raise ValueError(
-            f"param_distributions[{name!r}] is an Outcome, which is found by training "
+            f"param_distributions[{name!r}] is an Outcome, found by training "
             f"{type(owner).__name__} step by step, but {own_ones}: pass a list or a distribution "
             "of integers instead."
         )

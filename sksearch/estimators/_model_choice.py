@@ -348,8 +348,7 @@ def by_model(estimator: OneOf, given: Any) -> dict[str, list[SpaceDict]] | None:
             name = str(key).partition("__")[0]
             if isinstance(values, Mapping) and key not in names:
                 raise ValueError(
-                    f"param_distributions contains {key!r}, which is not a parameter of one of "
-                    f"the models {names}."
+                    f"param_distributions contains {key!r}, but the models are {names}."
                 )
             if name not in names:
                 return None

@@ -83,7 +83,7 @@ def check_net(net: Any) -> None:
         if split is None and isinstance(monitor, str) and monitor.startswith("valid_"):
             raise ValueError(
                 f"{type(net).__name__} has the callback {kind.__name__} with monitor={monitor!r}, "
-                "which is never computed, as train_split=None: pass monitor='train_loss', or a "
+                "but train_split=None never computes it: pass monitor='train_loss', or a "
                 "train_split."
             )
     if type(split).__name__ == "ValidSplit" and getattr(split, "cv", None) == 5:

@@ -92,8 +92,7 @@ def write(obj: object, path: Path) -> Ref:
             error.errno,
             f"The data shared by worker processes need {sum(sizes):,} bytes in {part.parent}, "
             f"which cannot be written ({error.strerror}): free disk space there, set "
-            "checkpoint_dir (or TMPDIR, if there is no checkpoint_dir) to a larger disk, or pass "
-            "n_jobs=1",
+            "checkpoint_dir (otherwise TMPDIR) to a larger disk, or pass n_jobs=1",
         ) from error
     return Ref(str(Path(path).absolute()), token, modules)
 

@@ -189,7 +189,7 @@ def report_of(
         if isinstance(search, str | os.PathLike) or type(search).__name__ == "SavedSearch":
             cure = "call fit of the search with its checkpoint_dir, which repeats no training"
         raise TypeError(
-            f"search is a {type(search).__name__}, which has no estimator, but a report needs it: "
+            f"search is a {type(search).__name__} without an estimator, which a report needs: "
             f"{cure}."
         )
     made = Report(find_facts(table), full)

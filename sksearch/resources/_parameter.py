@@ -81,7 +81,7 @@ class ParameterResource(Resource):
             value = _own_count(*owner_of(estimator, self.name))
         if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < 1:
             raise ValueError(
-                f"The estimator has {self.name}={value!r}, which is not a positive integer: pass "
+                f"The estimator has {self.name}={value!r}, not a positive integer: pass "
                 f"max_resources, the {self.name} of the best candidates."
             )
         return 1, int(value)
@@ -115,8 +115,8 @@ class ParameterResource(Resource):
         for other in sorted(prefix + other for other in others):
             if estimator.get_params().get(other) is not None or other in names:
                 raise ValueError(
-                    f"resource={self.name!r} is another name of {other!r}, which is set or "
-                    f"searched as well: pass resource={other!r}, or leave {other!r} out."
+                    f"resource={self.name!r} is another name of {other!r}, already set or "
+                    f"searched: pass resource={other!r}, or leave {other!r} out."
                 )
 
     def params(self, params: Params, amount: int) -> Params:

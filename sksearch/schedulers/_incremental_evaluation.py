@@ -94,8 +94,8 @@ class IncrementalEvaluation(BracketScheduler):
     def __post_init__(self) -> None:
         if not (0 < self.keep < 1 and 0 < _exact(self.keep) < 1):
             raise ValueError(
-                f"keep={self.keep} must lie between 0 and 1: the share of a rung that is "
-                "promoted, such as 0.25."
+                f"keep={self.keep} must lie between 0 and 1: the share of a rung to promote, such "
+                "as 0.25."
             )
         for name in ("budget", "step"):
             value = getattr(self, name)

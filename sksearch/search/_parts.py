@@ -108,14 +108,14 @@ class CanFit(HasMethods):
         hidden = any(cls.__name__ in SKRUB and _is_of("skrub", cls) for cls in kind.__mro__)
         if hidden and not hasattr(val, "environment"):  # set by skrub's own search
             raise TypeError(
-                f"estimator is a skrub {kind.__name__}, whose steps are hidden in a plan: write "
+                f"estimator is a skrub {kind.__name__}, which hides its steps in a plan: write "
                 "data_op.skb.make_randomized_search().set_params(search=SearchCV(None, "
                 "timeout=60)), or pass a pipeline, such as skrub.tabular_pipeline(...)."
             )
         if any(f"{cls.__module__}.{cls.__name__}" == MODULE for cls in kind.__mro__):
             text = f"{kind.__name__}{'' if isinstance(val, type) else '(...)'}"
             raise TypeError(
-                f"estimator={text} is a torch.nn.Module, which is not an estimator: pass "
+                f"estimator={text} is a torch.nn.Module, not an estimator: pass "
                 f"skorch.NeuralNetClassifier({text}, train_split=None), or NeuralNetRegressor."
             )
         if isinstance(val, type) and super().is_satisfied_by(val):
@@ -196,7 +196,7 @@ def _check_kind(val: object, kind: type) -> None:
     """Raise TypeError for a forecaster or a string, with the correct way to search."""
     if any(_is_of("sktime", cls) and "Forecaster" in cls.__name__ for cls in kind.__mro__):
         raise TypeError(
-            f"estimator is an sktime {kind.__name__}, which is fitted to a series: pass "
+            f"estimator is an sktime {kind.__name__}, fitted to a series: pass "
             "sksearch.bridges.from_sktime(forecaster)."
         )
     if isinstance(val, str):

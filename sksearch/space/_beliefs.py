@@ -75,7 +75,7 @@ class Beliefs:
                 close = difflib.get_close_matches(str(name), space.names, n=1)
                 hint = f" Did you mean {close[0]!r}?" if close else ""
                 raise ValueError(
-                    f"prior[{name!r}] is not a parameter of the space, whose parameters are "
+                    f"prior[{name!r}] is not a parameter of the space, which has "
                     f"{', '.join(space.names)}.{hint}"
                 )
         self.space = space
@@ -212,7 +212,7 @@ def _masses_of_choices(dimension: Any, belief: Any) -> np.ndarray:
         i = dimension.index(choice)
         if i is None:
             raise ValueError(
-                f"prior[{name!r}] has a weight for {choice!r}, which is not a choice: the "
+                f"prior[{name!r}] has a weight for {choice!r}, not one of the choices: the "
                 f"parameter must be {dimension.allowed()}."
             )
         is_number = isinstance(weight, numbers.Real) and not isinstance(weight, bool)

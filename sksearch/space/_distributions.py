@@ -369,8 +369,8 @@ def _warn_of_pair(values, where):
         span = f"randint({low}, {high + 1})" if whole else f"uniform({low}, {high - low:g})"
         span += f" or loguniform({low}, {high})" if low > 0 and not whole else ""
         warn(
-            f"{where} is {values!r}, which is read as two choices, not as a range. Write [{low}, "
-            f"{high}] for two choices, or scipy.stats.{span} for all numbers between them.",
+            f"{where} is {values!r}, read as two choices, not as a range. Write [{low}, {high}] "
+            f"for two choices, or scipy.stats.{span} for all numbers between them.",
             UserWarning,
             stacklevel=2,
         )

@@ -419,7 +419,7 @@ class Space:
             if self._number(params) is not None:
                 return
             raise ValueError(
-                f"{where} is {params!r}, which is not one of the {self.size} listed candidates."
+                f"{where} is {params!r}, not one of the {self.size} listed candidates."
             )
         violations = [subspace.violation(params) for subspace in self._subspaces]
         if None in violations:

@@ -51,8 +51,8 @@ def hypervolume_curve(
     history: History | None = getattr(search, "history_", None)
     if history is None:
         raise TypeError(
-            f"search is a {type(search).__name__}, which has no history_: pass a fitted search of "
-            "this library, or a result of load_history."
+            f"search is a {type(search).__name__} without history_: pass a fitted search of this "
+            "library, or a result of load_history."
         )
     if not history.problem.objectives:
         raise ValueError(

@@ -116,9 +116,9 @@ def test_what_will_never_be_an_index_is_named_after_the_first_results(index, err
 @pytest.mark.parametrize(
     ("fold", "match"),
     [
-        ((ROWS, []), "test rows of fold 1 are none"),
-        (([], ROWS), "train rows of fold 1 are none"),
-        ((ROWS, np.zeros(60, bool)), "test rows of fold 1 are none"),
+        ((ROWS, []), "test rows of fold 1 are empty"),
+        (([], ROWS), "train rows of fold 1 are empty"),
+        ((ROWS, np.zeros(60, bool)), "test rows of fold 1 are empty"),
         ((ROWS, np.ones(59, bool)), "mask whose shape is not"),
         ((ROWS, np.array([60])), "range from 60 to 60, but X has 60 rows"),
         ((np.array([-61, 0]), ROWS), "range from -61 to 0"),
@@ -175,7 +175,9 @@ def test_fit_parameters_that_no_training_takes_are_refused():
     refuses("fit got foo, which fit of Counted does not accept: leave", fit={"foo": 1})
     pipe = make_pipeline(StandardScaler(), SGDClassifier())
     search = RandomSearchCV(pipe, {"sgdclassifier__alpha": [0.1]}, n_iter=1)
-    with pytest.raises(ValueError, match=r"foo, does not belong to a step.*sgdclassifier__foo"):
+    with pytest.raises(
+        ValueError, match=r"foo, which does not belong to a step.*sgdclassifier__foo"
+    ):
         search.fit(X, Y, foo=1)
     with pytest.raises(ValueError, match="sgdclassifier__foo, which fit of SGDClassifier does"):
         search.fit(X, Y, sgdclassifier__foo=1)
@@ -200,7 +202,7 @@ def test_a_resource_whose_values_are_no_integers_is_refused(name):
 
 def test_weights_that_are_texts_are_refused():
     weight = ["a"] * len(ROWS)
-    refuses("sample_weight has 'a': pass", fit={"sample_weight": weight}, own=False)
+    refuses("sample_weight contains 'a': pass", fit={"sample_weight": weight}, own=False)
 
 
 @pytest.mark.parametrize("data", ["abc", b"abc", 3, None, {1, 2}, iter([1, 2])])
@@ -257,7 +259,7 @@ def test_a_device_is_refused_where_there_is_no_driver(monkeypatch):
     monkeypatch.setattr(_devices, "_count_devices", lambda: 0)
     monkeypatch.setattr(_devices, "_has_driver", lambda: False)
     monkeypatch.delenv(_devices.VARIABLE, raising=False)
-    refuses(r"devices=\[0\] has 0, but this process sees 0 CUDA devices", devices=[0])
+    refuses(r"devices=\[0\] contains 0, but this process sees 0 CUDA devices", devices=[0])
 
 
 class InterruptedRefit(Counted):

@@ -125,7 +125,7 @@ def test_an_address_is_no_folder(path):
 
 def test_names_that_belong_to_the_search_are_named():
     search = sksearch.RandomSearchCV(SVR(), {"C": [1.0]}, n_iter=1)
-    with pytest.raises(ValueError, match=r"fit got time_budget.*write timeout=5"):
+    with pytest.raises(ValueError, match=r"fit got time_budget.*pass timeout=5"):
         search.fit(NUMBERS, TARGET, time_budget=5)
     with pytest.raises(TypeError, match=r"fit\(X.drop\(columns='cell'\), X\['cell'\]\)"):
         search.fit(of_cells(TARGET), "cell")

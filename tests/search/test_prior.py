@@ -136,7 +136,7 @@ def test_no_belief_is_so_sure_that_a_value_is_impossible():
         ({"rate": norm(50, 1)}, ValueError, "where the parameter may lie, a number from"),
         ({"depth": norm(0, np.nan)}, ValueError, "where the parameter may lie"),
         ({"kind": norm()}, TypeError, "it must be a dict of weights, such as {'a': 1.0}"),
-        ({"kind": {"c": 1}}, ValueError, "a weight for 'c', which is not a choice"),
+        ({"kind": {"c": 1}}, ValueError, "a weight for 'c', not one of the choices"),
         ({"kind": {"a": -1}}, ValueError, "prior['kind']['a']=-1 must be a weight"),
         ({"kind": {"a": 0}}, ValueError, "must have a weight above 0"),
     ],

@@ -231,8 +231,8 @@ def test_with_fewer_groups_than_five_there_are_as_many_folds():
         (5, GROUPS // 4, "groups has 3 different values, but cv=5 needs 5: pass cv=3"),
         (None, np.zeros(N), "groups has the same value in all rows"),
         (3, GROUPS[1:], "groups has 119 entries, but X has 120 rows"),
-        (None, np.where(GROUPS == 2, np.nan, GROUPS), "missing in 10 rows, the first .* row 20"),
-        (None, ["a", None] * (N // 2), "missing in 60 rows, the first of which is row 1"),
+        (None, np.where(GROUPS == 2, np.nan, GROUPS), "missing in 10 rows, first .* row 20"),
+        (None, ["a", None] * (N // 2), "missing in 60 rows, first in row 1"),
     ],
     ids=["few", "one", "short", "nan", "none"],
 )

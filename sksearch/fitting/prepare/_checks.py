@@ -95,7 +95,7 @@ def check_outcomes(estimator: Estimator, space: Space, resource: str | Resource 
             growth_of(estimator, name)
         if cuts_training(resource):
             raise ValueError(
-                f"param_distributions[{name!r}] is an Outcome, which is found within one fit of a "
+                f"param_distributions[{name!r}] is an Outcome, found within one fit of a "
                 f"candidate, but resource={resource!r} interrupts training: pass "
                 "resource='n_samples' or 'folds', or remove the Outcome from the space."
             )

@@ -46,8 +46,8 @@ def check_folder(path: object) -> None:
         )
     if path is not None and "\0" in str(path):
         raise ValueError(
-            f"checkpoint_dir={path!r} contains a NUL character, which is not allowed in a path: "
-            "pass another folder."
+            f"checkpoint_dir={path!r} contains a NUL character, not allowed in a path: pass "
+            "another folder."
         )
     if path is not None and ADDRESS.match(str(path)):
         raise ValueError(
@@ -142,7 +142,7 @@ def check_refit(refit: object) -> None:
 def check_containers(X: Samples, y: Targets) -> None:
     """Raise TypeError for data with no rows."""
     if isinstance(X, Mapping) and not hasattr(X, "shape"):
-        raise TypeError("X is a dict, which has no rows: pass pandas.DataFrame(X).")
+        raise TypeError("X is a dict without rows: pass pandas.DataFrame(X).")
     for name, data in (("X", X), ("y", y)):
         if data is None and name == "y":
             continue
@@ -272,7 +272,7 @@ def check_groups(groups: Targets, X: Samples) -> int:
     missing = _missing(values)
     if missing.any():
         raise ValueError(
-            f"groups is missing in {np.count_nonzero(missing)} rows, the first of which is row "
+            f"groups is missing in {np.count_nonzero(missing)} rows, first in row "
             f"{np.argwhere(missing)[0][0]}: pass a group for each row, for example a separate one."
         )
     return len(set(values.ravel().tolist()))
@@ -372,7 +372,7 @@ def check_fit_params(
         for name in named:
             if (meant := meant_by(name)) and f"fit got {name}," in str(error):
                 raise ValueError(
-                    f"fit got {name}, which is a parameter of the search: pass "
+                    f"fit got {name}, a parameter of the search: pass "
                     f"{meant}={params[name]!r:.80} to its constructor."
                 ) from None
         raise
