@@ -50,7 +50,7 @@ def from_sktime(
     >>> from sksearch.bridges import from_sktime
     >>> from_sktime(Ridge())
     Traceback (most recent call last):
-    TypeError: Ridge is no classifier, regressor or forecaster of sktime.
+    TypeError: Ridge is not an sktime classifier, regressor or forecaster.
     """
     kinds: dict[str, Any] = {
         "classifier": SeriesClassifier,
@@ -97,7 +97,7 @@ def from_skforecast(forecaster: Any) -> "SkforecastRegressor":
     >>> from sksearch.bridges import from_skforecast
     >>> from_skforecast(Ridge())
     Traceback (most recent call last):
-    TypeError: Ridge is no forecaster of one series.
+    TypeError: Ridge is not a forecaster of a single series.
     """
     if not all(hasattr(forecaster, name) for name in ("fit", "predict", "set_lags")):
         raise TypeError(f"{type(forecaster).__name__} is not a forecaster of a single series.")

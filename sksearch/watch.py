@@ -1,4 +1,4 @@
-"""A page that shows what a ``checkpoint_dir`` has found, while its search runs or afterwards.
+"""Shows the search of a ``checkpoint_dir`` on a page, while it runs or afterwards.
 
     python -m sksearch.watch DIR [--every SECONDS] [--output FILE]
 

@@ -24,7 +24,7 @@ def seeded(*words: int) -> Iterator[None]:
     """Seed the global generators temporarily, as a function of the task.
 
     Estimators with ``random_state=None`` draw from them, so their scores would otherwise depend on
-    ``n_jobs`` and on what ran before.
+    ``n_jobs`` and on earlier tasks.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ def reflected(U: np.ndarray) -> np.ndarray:
 
 
 def perturb(space: Space, U: np.ndarray, rng: np.random.Generator, n: int) -> np.ndarray:
-    """Return `n` canonical points near those of `U`.
+    """Return `n` canonical points near `U`.
 
     Each is a copy of a random row with every coordinate changed with probability 1 / 2, and at
     least one: a number by a normal step of one of several scales, a choice by a new draw.

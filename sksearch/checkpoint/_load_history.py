@@ -116,7 +116,7 @@ class SavedSearch:
         texts.
     best_index_ : int or None
         Row of the candidate chosen by ``refit``. Until then, row of the best candidate so far by
-        the search's `select`; None if there is no score yet.
+        the search's `select`; None without a score.
     metric_ : str
         The metric of `best_score_`: the one to be refitted, otherwise the first.
     best_score_ : float or None

@@ -338,7 +338,7 @@ class JournalRecorder(Recorder):
             )
 
     def _in_spool(self, name: str) -> Output | None:
-        """Return the spooled output of a task; None if there is no usable one."""
+        """Return the spooled output of a task; None if unusable."""
         record = self.checkpoint.spooled(name)
         if record is None:
             return None

@@ -41,7 +41,7 @@ def key_file() -> Path:
 def make_key() -> None:
     """Create the key if it is missing or readable by others; it is on disk on return.
 
-    If it cannot be stored, there is no key, see `key_trouble`.
+    If it cannot be stored, no key is used, see `key_trouble`.
     """
     _read.cache_clear()
     with suppress(OSError, RuntimeError):  # no home
@@ -87,7 +87,7 @@ def sign(sha: str) -> str:
 
 
 def is_signed(sha: str, signature: str) -> bool:
-    """Return whether a signature is this user's own; False if there is no key."""
+    """Return whether a signature is this user's own; False without a key."""
     own = sign(sha)
     return own != "" and hmac.compare_digest(own.encode(), signature.encode())
 

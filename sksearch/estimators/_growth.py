@@ -54,7 +54,7 @@ class Allowance:
     seconds : float
         Limit for any fit.
     longest : float
-        Limit if the score still rises and is no worse than the rival's after the same time.
+        Limit if the score still rises and is at least the rival's after the same time.
     rival : tuple of (float, float)
         Training seconds of the best candidate so far, ascending, and its best score by then.
     """
@@ -134,7 +134,7 @@ class GrowthScoring:
         return self.patience * self._best_count + self.slack
 
     def next_of(self, looks: list[int]) -> int | None:
-        """Return the next of these ascending counts to train to; None if there is no time.
+        """Return the next of these ascending counts to train to; None if the time is up.
 
         Skips counts at which training would continue regardless of the score.
         """
@@ -333,7 +333,7 @@ class Growth:
 
 
 def find_own_methods(estimator: Any) -> str:
-    """Return the methods that prevent a score at each count, "" if there are none."""
+    """Return the methods that prevent a score at each count, otherwise ""."""
     last = last_step(estimator)
     found = {type(each): overridden(each, PREDICTION) for each in pipelines(estimator)}
     if family_of(last).counts:  # otherwise its family explains why not

@@ -83,7 +83,7 @@ class OneOf(Pipeline):
         self.steps = [(name, known[name])]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters, including those of all models.
+        """Return the parameters, including all models' parameters.
 
         Parameters
         ----------

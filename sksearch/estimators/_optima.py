@@ -33,7 +33,7 @@ def without_optimum(estimator: Any, names: list[str]) -> str:
     Returns
     -------
     str
-        A sentence with their names and a remedy, "" if there are no such parameters.
+        A sentence with their names and a remedy, "" without such parameters.
     """
     prefix, model = "", estimator
     while "sklearn.Pipeline" in class_names(model) and not overridden(model, ("score",)):

@@ -43,7 +43,7 @@ ROWS_AT_ONCE = 1_024  # rows of a batch in prediction
 
 
 def documented(cls: Any) -> Any:
-    """Fill ``{common}`` and ``{attributes}`` in a docstring; put own params before common ones."""
+    """Fill ``{common}`` and ``{attributes}`` in a docstring; own parameters come first."""
     signature = inspect.signature(cls.__init__)
     first, *others = signature.parameters.values()
     others.sort(key=lambda p: p.name in ImageClassifier.__dataclass_fields__)

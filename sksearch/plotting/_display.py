@@ -34,7 +34,7 @@ class Display(ABC):
         """Draw on these axes, or on a new figure."""
 
     def _begin(self, ax: "Axes | None", figsize: tuple[float, float]) -> Any:
-        """Return the axes to draw on: those given, or those of a new figure of this size."""
+        """Return the axes to draw on: `ax`, or new axes in a figure of this size."""
         self.ax_ = self._new_axes(figsize) if ax is None else ax
         self.figure_ = self.ax_.figure
         return self.ax_

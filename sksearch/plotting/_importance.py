@@ -63,7 +63,7 @@ class ImportanceDisplay(Display):
         Parameters
         ----------
         search : object
-            A fitted search of this library or of scikit-learn, or any other input that
+            A fitted search of this library or scikit-learn, or any other input that
             `sksearch.stats.importance` accepts.
         ax : matplotlib Axes or None, default=None
             Axes to draw on; None: a new figure.

@@ -88,7 +88,7 @@ class ParallelDisplay(Display):
         Parameters
         ----------
         search : object
-            A fitted search of this library or of scikit-learn, or any other input that
+            A fitted search of this library or scikit-learn, or any other input that
             `sksearch.stats.importance` accepts.
         params : sequence of str or None, default=None
             Names of parameters. None: the eight most important ones.
@@ -176,7 +176,7 @@ class ParallelDisplay(Display):
         return points[:n], points[n:] if found.at is None else points[[found.at]]
 
     def _spread(self, name: str, params: list[Params]) -> np.ndarray:
-        """Places of candidates; those of one choice lie side by side."""
+        """Places of candidates; candidates of one choice lie side by side."""
         axis = self.candidates.axes[name]
         places = axis.encode(params)
         if not axis.choices:

@@ -94,7 +94,7 @@ class RungDisplay(Display):
         Parameters
         ----------
         search : object
-            A fitted search with several resources, of this library or of scikit-learn, or any
+            A fitted search with several resources, of this library or scikit-learn, or any
             other input that `sksearch.stats.importance` accepts.
         ax : matplotlib Axes or None, default=None
             Axes to draw on; None: a new figure.

@@ -133,7 +133,7 @@ class ScheduleDisplay(Display):
         Raises
         ------
         ValueError
-            If there are no parameters.
+            If the schedule has no parameters.
         """
         names = sorted({name for entry in self.schedule for name in entry["params"]})
         values = {name: [entry["params"].get(name) for entry in self.schedule] for name in names}

@@ -98,7 +98,7 @@ class SliceDisplay(Display):
         Parameters
         ----------
         search : object
-            A fitted search of this library or of scikit-learn, or any other input that
+            A fitted search of this library or scikit-learn, or any other input that
             `sksearch.stats.importance` accepts.
         params : sequence of str or None, default=None
             Names of parameters. None: the nine most important ones.
@@ -160,7 +160,7 @@ class SliceDisplay(Display):
         return self
 
     def _draw_candidates(self, ax: "Axes", axis: Axis) -> None:
-        """Draw a dot for each candidate; those of one choice side by side."""
+        """Draw a dot for each candidate; candidates of one choice side by side."""
         found = self.candidates
         x = axis.encode(found.params)
         if axis.choices:

@@ -280,7 +280,7 @@ def best(search: FinishedSearch, n: int = 10) -> list[Params]:
     Parameters
     ----------
     search : object
-        A fitted search of this library or of scikit-learn, or any other input that
+        A fitted search of this library or scikit-learn, or any other input that
         `sksearch.stats.importance` accepts.
     n : int, default=10
         How many; fewer if fewer have a score.
@@ -331,7 +331,7 @@ def to_frame(search: FinishedSearch) -> "DataFrame":
     Parameters
     ----------
     search : object
-        A fitted search of this library or of scikit-learn, or any other input that
+        A fitted search of this library or scikit-learn, or any other input that
         `sksearch.stats.importance` accepts.
 
     Returns

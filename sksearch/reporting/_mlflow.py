@@ -37,7 +37,7 @@ def to_mlflow(
     Parameters
     ----------
     search : object
-        A fitted search of this library or of scikit-learn, or any other input that
+        A fitted search of this library or scikit-learn, or any other input that
         `sksearch.stats.importance` accepts; `load_history` also reads a running search.
     experiment : str, default="sksearch"
         Name of the experiment; created if missing.

@@ -94,7 +94,7 @@ class Untuned:
     scores : ndarray of shape (n_folds,)
         With its own number of iterations; NaN if it has no fold.
     name : str
-        Label of the scores; names the count of iterations found if training did not reach its own.
+        Label of the scores, with the number of iterations if training did not reach its own.
     """
 
     index: int

@@ -135,7 +135,7 @@ class SearchCV(BaseSearch):
         otherwise whole fits.
     resource : str, Resource or None, default="auto"
         Resource to increase step by step, see `HyperbandSearchCV`. "auto": folds for a race,
-        otherwise whole fits. If `timeout` is too short for 24 fits and there is no `n_iter`,
+        otherwise whole fits. If `timeout` is too short for 24 fits and `n_iter` is None,
         "auto" trains the folds on a subset of the rows, shown by `plan_`; "folds" always trains on
         all rows. None: whole fits.
     min_resources : int or "auto", default="auto"

@@ -46,7 +46,7 @@ class Index:
     TypeError
         If `space` is not a dict.
     ValueError
-        If there are no `params`, or one of them does not fit the space.
+        If `params` is empty, or one of them does not fit the space.
 
     Notes
     -----

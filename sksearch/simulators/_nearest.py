@@ -322,7 +322,7 @@ def finite_or_nan(losses: np.ndarray) -> np.ndarray:
 
 
 def check_seconds(seconds: ArrayLike | None, n_rows: int, n_epochs: int) -> np.ndarray | None:
-    """Return recorded seconds, made non-decreasing; None if there are none."""
+    """Return recorded seconds, made non-decreasing; None if not recorded."""
     if seconds is None:
         return None
     seconds = check_table(seconds, "seconds", n_rows, n_epochs)

@@ -149,5 +149,5 @@ class _Curves(Workload):
         """Do nothing."""
 
     def seconds_left(self) -> None:
-        """Return None: there is no limit."""
+        """Return None, for no limit."""
         return

@@ -130,8 +130,7 @@ class Threshold(Outcome):
         Parameters
         ----------
         count : int
-            From 1 on: 0.5, 0.55, 0.45, 0.599, ..., so that of equally good ones the nearest to 0.5
-            wins.
+            From 1 on: 0.5, 0.55, 0.45, 0.599, ..., so the nearest to 0.5 wins a tie.
 
         Returns
         -------

@@ -316,7 +316,7 @@ class Space:
         ValueError
             If the space is infinite.
         IndexError
-            If there is no such candidate.
+            If the candidate does not exist.
 
         Notes
         -----

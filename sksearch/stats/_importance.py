@@ -99,7 +99,7 @@ def importance(
     Parameters
     ----------
     search : object
-        A fitted search of this library or of scikit-learn, a `History`, or any other input that
+        A fitted search of this library or scikit-learn, a `History`, or any other input that
         `earlier_results` accepts.
     confidence : float, default=0.9
         Probability of the intervals.

@@ -2,7 +2,7 @@
 
 =======  ======================================================================================
 s[i]     mean score of candidate i, folds taken as equally easy, shape (n,)
-z[i, g]  what block g of rows contributes to s[i]; sums over g are 0; shape (n, n_blocks)
+z[i, g]  contribution of block g of rows to s[i]; sums over g are 0; shape (n, n_blocks)
 w[b, g]  how often block g is drawn in resample b, shape (n_resamples, n_blocks)
 k        number of folds
 =======  ======================================================================================

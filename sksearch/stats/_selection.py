@@ -1,9 +1,9 @@
 """The score of a chosen candidate, corrected for having been chosen.
 
 ==========  ==================================================================================
-y[i, j]     score of candidate i on fold j: m[i] + f[j] + noise; NaN where there is none
+y[i, j]     score of candidate i on fold j: m[i] + f[j] + noise; NaN if missing
 m[i], f[j]  true score of candidate i; how much easier fold j is than the average fold
-K, n        count of folds; number of candidates with a score
+K, n        number of folds, and of candidates with a score
 r           rows of a test fold for each row of its training fold
 s2[i]       variance of the mean of candidate i around m[i]: noise * (1 / folds of i + r)
 g, w[g]     grid of true scores; share of candidates at each of them (the prior)

@@ -2,7 +2,7 @@
 
 =========  ===================================================================================
 y[i, j]    score of candidate i on fold j
-d[i]       mean score of the chosen candidate less that of candidate i
+d[i]       mean score of the chosen candidate, less the mean score of candidate i
 z[i, g]    by how much block g of rows moves the mean score of candidate i
 e[i]       standard error of d[i], given the models: other rows would give another difference
 p[i]       probability of a difference of at least d[i], in size, between equal candidates

@@ -63,7 +63,7 @@ PATTERN = r"""
 
 
 def marked(value: Any) -> str | None:
-    """Return the text of a value with start-specific parts marked; None if there are none."""
+    """Return the text of a value with start-specific parts marked; None if it has none."""
     if value is None or value is True or value is False:
         return None
     if isinstance(value, (int, float)):

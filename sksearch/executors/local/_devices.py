@@ -116,7 +116,7 @@ def _visible_here():
 
 @lru_cache(maxsize=1)
 def _count_devices():
-    """Number of NVIDIA GPUs of this machine; 0 if there is no driver to ask."""
+    """Number of NVIDIA GPUs of this machine; 0 without a driver."""
     try:
         library = ctypes.CDLL("nvml.dll" if sys.platform == "win32" else "libnvidia-ml.so.1")
     except OSError:
@@ -226,7 +226,7 @@ def _uuids() -> list[str]:
 
 
 def _uuid(number: int) -> str:
-    """UUID of a GPU from its driver, "" if there is no driver to ask."""
+    """UUID of a GPU from its driver, "" without a driver."""
     try:
         library = ctypes.CDLL("nvml.dll" if sys.platform == "win32" else "libnvidia-ml.so.1")
     except OSError:

@@ -114,9 +114,9 @@ class WorkerProcess:
         return value
 
     def start(self) -> None:
-        """Start the process if there is none, and wait until it can take a call.
+        """Start the process if necessary, and wait until it can take a call.
 
-        There is no time limit: on a busy machine, or from a slow disk, imports take minutes.
+        The time is unlimited: on a busy machine, or from a slow disk, imports take minutes.
 
         Raises
         ------

@@ -178,7 +178,7 @@ class ParetoFront:
 def check_choice(refit: Any, aims: Aims, metrics: Sequence[str] | None) -> None:
     """Raise ValueError for a `refit` that chooses no candidate from a front.
 
-    `metrics` are those of ``scoring``, None if a function names them when it is called.
+    `metrics` are the metrics of ``scoring``, None if a function names them when it is called.
     """
     names = set(aims.names)
     if isinstance(refit, Bound) and refit.metric not in names:

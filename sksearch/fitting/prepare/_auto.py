@@ -6,14 +6,14 @@ left out               the search takes                when
 space                  ``space.default_space``         always
 first candidates       the untuned estimator, then    with the space left out
                        ``space.first_candidates``
-                       those of them that lie in the   with the sampler left out
+                       the same, if they lie in the   with the sampler left out
                        given space
 folds                  ``StratifiedGroupKFold``        with ``groups=``, and no `cv` or a number,
                                                        if classes can be stratified
-                       ``GroupKFold``                  with ``groups=``, and no `cv` or a count
+                       ``GroupKFold``                  with ``groups=``, and no `cv` or a number
                        ``TimeSeriesSplit``             with no `cv`, and times in order as the
                                                        index of X
-                       as scikit-learn                 otherwise
+                       as in scikit-learn              otherwise
 sampler                Gaussian process, which looks   with a timeout and no count
                        for improvement per second
                        Gaussian process, which looks   otherwise

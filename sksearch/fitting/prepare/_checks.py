@@ -189,7 +189,7 @@ def check_ranks(scheduler: Scheduler, aims: Aims) -> None:
 def check_inheritance(
     scheduler: Scheduler, resource: Resource, estimator: Estimator, space: Space
 ) -> tuple[str, ...]:
-    """Return the parameters that may change during training; ValueError if there are none."""
+    """Return the parameters that may change during training; ValueError without any."""
     name = type(last_step(estimator)).__name__
     if not resource.continues or resource.measured or resource.acts_on == "folds":
         raise ValueError(

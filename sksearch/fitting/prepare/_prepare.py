@@ -162,7 +162,7 @@ class Data:
         return self.routed.estimator.fit
 
     def n_longest(self, refit: Any) -> int:
-        """Number of rows of the longest training, that of a refit if there is one."""
+        """Number of rows of the longest fit, which is the refit if enabled."""
         return num_samples(self.X) if refit else max(len(i) for i, _ in self.folds.splits)
 
 

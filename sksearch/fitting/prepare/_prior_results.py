@@ -28,7 +28,7 @@ def earlier_results(source: FinishedSearch, *, same_task: bool = False) -> Earli
     Parameters
     ----------
     source : object
-        A fitted search of this library or of scikit-learn, or its ``cv_results_`` as a dict or a
+        A fitted search of this library or scikit-learn, or its ``cv_results_`` as a dict or a
         DataFrame, even if read from a text file; a DataFrame with a column for each parameter and
         one named "score"; a `checkpoint_dir`; the result of `minimize` or `load_history`; or an
         Optuna study.

@@ -30,7 +30,7 @@ def make_folds(
     split_params: dict,
     unit: str | None = None,
 ) -> Folds:
-    """Make the folds of a search, and decide what is left to it.
+    """Make the folds of a search, and choose the defaults.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def _by_group(
 
 
 def _by_time(index: Any, y: Targets, stratifies: bool) -> tuple[Folding, str]:
-    """Folds that train on the past and test on what follows; rows at the same time stay together.
+    """Folds that train on the past and test on the future; rows at the same time stay together.
 
     Classifiers cannot be trained on a single class, nor can many metrics score it, so such folds
     are left out.

@@ -79,7 +79,7 @@ def _dates(context: Context, details: str) -> str:
 
 
 def _missing(context: Context, details: str) -> str:
-    """Remedy for missing values, "" if there are no missing values."""
+    """Remedy for missing values, "" without missing values."""
     if re.search(r"Input y contains NaN", details):
         return (
             f"y is missing (NaN) in {_count(context.y, np.isnan)} rows: leave these rows out of X "

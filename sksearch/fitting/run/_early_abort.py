@@ -38,8 +38,8 @@ class AbortRule:
 
     A search is lost if some candidates have failed with the same error on the same fold, none of
     the searched parameters can be to blame, and the untuned estimator and many points spread over
-    the space fail the same way at the largest resource. If there is no time to try these, the
-    cause must be found in the data. The search continues if only a part of a space, or only small
+    the space fail the same way at the largest resource. Without time to try these, the cause
+    must be found in the data. The search continues if only a part of a space, or only small
     sizes, fail.
 
     Parameters

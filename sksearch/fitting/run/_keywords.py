@@ -156,7 +156,7 @@ def meant_by(name: str) -> str:
 
 
 def meant_attribute(name: str, names: Iterable[str]) -> str:
-    """Return what to write for an unknown attribute of a search, "" if nothing is similar."""
+    """Return the remedy for an unknown attribute of a search, "" if nothing is similar."""
     for own, others in ATTRIBUTES.items():
         if name in others:
             return f"write {own}."

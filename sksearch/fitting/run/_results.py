@@ -324,7 +324,7 @@ def _hide_partial_means(
 
 
 def _has_failed(output: Output) -> bool:
-    """True if there is no score at all; one of several metrics may fail alone."""
+    """True if no candidate has a score; one of several metrics may fail alone."""
     single = not isinstance(output.test_scores, dict)
     return output.fit_error is not None or (single and output.status != "ok")
 

@@ -73,7 +73,7 @@ def choose_sample(
     n_train : int
         Number of rows of a training fold.
     n_samples : int
-        Number of rows of the last training; 0 if there is none.
+        Number of rows of the refit; 0 without a refit.
     time : TimeLimit
         Time of the search.
     n_workers : int, default=1
