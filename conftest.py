@@ -154,7 +154,7 @@ def pytest_runtest_setup():
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
-    """Let a Ctrl-C that a test did not expect fail this test alone: it may be of another's process.
+    """Let a Ctrl-C that a test did not expect fail only this test.
 
     In a worker of pytest-xdist it would end the run. What comes from the terminal ends it anyway.
     The test is tried again, which its summary says.

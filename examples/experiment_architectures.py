@@ -10,13 +10,14 @@ more, and so on until one is left.
         [--methods random "incremental, random"] [--minutes 4] [--record FILE]
         [--checkpoints FOLDER] [--download FOLDER]
 
-The small size takes a minute on one CPU core: 300 images of half the height and width, at most
-6 epochs and 16 filters, and each search the epochs of 6 whole trainings. The part is for a GPU: all
-of the published space on 10,000 images, of which 2,000 are the test, 20 epochs, and each
-incremental evaluation the epochs of 5 whole trainings; `--minutes` gives the other searches equal
+The small size takes a minute on one CPU core: 300 images of half the height and width, at most 6
+epochs and 16 filters, and each search the epochs of 6 whole trainings. The part is for a GPU: the
+published space on 10,000 images, of which 2,000 are for the test, 20 epochs, and each incremental
+evaluation the epochs of 5 whole trainings; with `--minutes` the other searches can have equal
 time. The full size is the published one: all images, 20 epochs, an hour a search on MNIST and six
 on CIFAR-10; it has not been run. Images come from the data folder (see `sksearch.datasets.load`),
-else from scikit-learn's digits; ``--download folder`` gets them by torchvision.
+else from scikit-learn's digits; ``--download folder`` gets them by torchvision. Tables are in
+docs/records/measurements/architectures.md.
 
 With a record, runs that are in the file are not repeated, and the table has all of them; with
 checkpoints a search that was stopped goes on. So several commands, each with a method of its own,
@@ -37,7 +38,6 @@ from pathlib import Path
 
 import numpy as np
 from scipy.stats import randint
-from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 
 from sksearch import (
