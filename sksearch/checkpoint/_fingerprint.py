@@ -168,8 +168,6 @@ def _warn_of_rest(old: Part, new: dict[str, Part], path: str | Path) -> None:
     if sentences:
         warn(
             f"The search in {str(path)!r} goes on, though {'; and '.join(sentences)}.",
-            UserWarning,
-            stacklevel=2,
         )
 
 

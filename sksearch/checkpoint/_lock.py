@@ -83,8 +83,6 @@ def _lock_or_wait(file: FileIO, path: Path) -> bool:
             warn(
                 f"{path.parent} is locked by {dead} or by one that it has started. The search "
                 f"waits until that has ended; `fuser {path}` names it.",
-                UserWarning,
-                stacklevel=2,
             )
         computer.sleep(min(1.0, 0.02 + seconds / 10))
     return True

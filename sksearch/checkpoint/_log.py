@@ -104,7 +104,6 @@ class Log:
                     f"{self.path} cannot be written ({error}). The search goes on and keeps what "
                     "should be written in memory; it is tried again with each result. Results "
                     "that are not written by the end of this process are lost to a later one.",
-                    UserWarning,
                     stacklevel=4,
                 )
 
@@ -119,7 +118,6 @@ class Log:
         warn(
             f"{self.path} is gone: its directory was deleted or renamed. The search goes on, and "
             "no later one will find there what it has done.",
-            UserWarning,
             stacklevel=5,
         )
 
@@ -170,7 +168,7 @@ class Log:
             message = f"{what}, as a kill leaves it: the last {damage} bytes were cut off."
         self._file.truncate(found.good)
         system().sync(self._file)
-        warn(message, UserWarning, stacklevel=4)
+        warn(message, stacklevel=4)
 
 
 def check(found: Scan, path: Path) -> None:

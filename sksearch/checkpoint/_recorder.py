@@ -228,8 +228,6 @@ class JournalRecorder(Recorder):
                     f"The fitted models of {n} evaluations in {str(self.checkpoint.path)!r} are "
                     "gone, as a search that has ended keeps none: those that the larger search "
                     "brings further are trained again from their beginning.",
-                    UserWarning,
-                    stacklevel=2,
                 )
             return None
         return self._with_state(output)
@@ -331,8 +329,6 @@ class JournalRecorder(Recorder):
             warn(
                 f"{path} was written with {', '.join(sorted(changed.values()))}: its results are "
                 f"kept, its fitted models are trained again.{note}",
-                UserWarning,
-                stacklevel=2,
             )
 
     def _in_spool(self, name: str) -> Output | None:
@@ -348,8 +344,6 @@ class JournalRecorder(Recorder):
             file = self.checkpoint.spool / f"{name}.json"
             warn(
                 f"{file} is not what a worker writes ({first_line(error)}), and is not used.",
-                UserWarning,
-                stacklevel=2,
             )
             return None
         return output
@@ -365,8 +359,6 @@ class JournalRecorder(Recorder):
                 f"{self.checkpoint.path} has fitted models that were not written by this user, or "
                 f"with another key than that in {key_file()}: they are not read, which could run "
                 f"any code, but trained again. {key_trouble()}".rstrip(),
-                UserWarning,
-                stacklevel=2,
             )
         return state_in_folder(output, self.folder)
 
@@ -401,8 +393,6 @@ class JournalRecorder(Recorder):
                 f"The larger search does not begin with {n_left} of the {n_all} evaluations in "
                 f"{str(self.checkpoint.path)!r}: it takes them over only where it comes to the "
                 "same candidates by the same rungs, and pays for all others.",
-                UserWarning,
-                stacklevel=2,
             )
 
     def _remember(self, setup: Setup) -> None:

@@ -51,8 +51,6 @@ def make_key() -> None:
             warn(
                 f"{file}, the key that signs the models of checkpoints, {wrong}: a new one takes "
                 "its place, and models of before are trained again.",
-                UserWarning,
-                stacklevel=2,
             )
         if look_at(file, follow=False) is None:
             _write_key(file)

@@ -105,8 +105,6 @@ def default_space(
         warn(
             f"Nothing is known of {listed(models)}, so only {', '.join(space)} is searched. Add "
             f"its own parameters: {{**default_space(estimator), '{path}__{own}': [...]}}.",
-            UserWarning,
-            stacklevel=2,
         )
     return space
 

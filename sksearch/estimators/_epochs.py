@@ -43,8 +43,6 @@ def warn_of_own_fit(last: Any, resource: str) -> None:
             f"resource={resource!r} trains by partial_fit, and {name} has a fit of its own, which "
             "is not called: give it a partial_fit that does the same, or search with another "
             "resource.",
-            UserWarning,
-            stacklevel=2,
         )
 
 

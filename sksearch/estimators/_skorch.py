@@ -78,8 +78,6 @@ def check_net(net: Any) -> None:
                 f"{type(net).__name__} has the callback {kind.__name__}, whose on_train_end comes "
                 "with the last training, that of best_estimator_: candidates are scored without "
                 "it.",
-                UserWarning,
-                stacklevel=2,
             )
         monitor = getattr(callback, "monitor", None)
         if split is None and isinstance(monitor, str) and monitor.startswith("valid_"):
@@ -93,8 +91,6 @@ def check_net(net: Any) -> None:
             f"{type(net).__name__} keeps a fifth of the rows of each training fold for its own "
             "validation (train_split=ValidSplit(5), skorch's default), and the search scores it "
             "on its test fold: pass train_split=None to train on all rows.",
-            UserWarning,
-            stacklevel=2,
         )
 
 

@@ -850,7 +850,5 @@ def _all_or(sampler: Sampler, space: Space, n_iter: int) -> Sampler:
         warn(
             f"The total space of parameters {space.size} is smaller than n_iter={n_iter}: "
             f"all {space.size} candidates are tried.",
-            UserWarning,
-            stacklevel=2,
         )
     return GridSampler()

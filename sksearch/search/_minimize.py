@@ -369,7 +369,6 @@ def _result(run: Run) -> OptimizeResult:
         warn(
             f"{len(failed)} of {len(results)} evaluations failed; the last error: "
             f"{failed[-1].error.rstrip('.')}.",
-            UserWarning,
             stacklevel=5,  # points outside the wrappers of `minimize`
         )
     top = max(r for r, _, _ in ok)

@@ -181,8 +181,6 @@ def _from_skopt_dimension(name: str, dimension: Any) -> Any:
         warn(
             f"{name}={dimension!r} is taken as {len(dimension)} choices; scikit-optimize up to "
             "0.10 takes it as a range. If it is one, write a tuple.",
-            UserWarning,
-            stacklevel=2,
         )
     return [native(choice) for choice in dimension]
 

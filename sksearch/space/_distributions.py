@@ -367,8 +367,6 @@ def _warn_of_pair(values, where):
         warn(
             f"{where} is {values!r}: two choices, and no range. Write [{low}, {high}] for the "
             f"choices, and scipy.stats.{span} for all numbers between them.",
-            UserWarning,
-            stacklevel=2,
         )
 
 
@@ -420,8 +418,6 @@ def _distinct(choices: list, where: str) -> list:
         warn(
             f"{where} has {len(choices)} choices of which {len(kept)} are distinct: the "
             "repeated ones are dropped.",
-            UserWarning,
-            stacklevel=2,
         )
     return kept
 

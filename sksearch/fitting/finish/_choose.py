@@ -278,8 +278,6 @@ def check_rule(refit: Any, scoring: Any, names: Iterable[str], n_folds: int) -> 
         warn(
             f"refit={refit!r} chooses nothing, since there is one metric, scoring={scoring!r}: "
             f"pass scoring={refit!r}.",
-            UserWarning,
-            stacklevel=2,
         )
 
 

@@ -36,8 +36,6 @@ def warn_of_no_average(why: str) -> None:
         "The best candidate is used alone, though ensemble is set: averages are chosen by "
         f"predictions for the test folds, and scoring is no metric of these, as {why}. Pass a "
         "metric of predictions, or leave ensemble out.",
-        UserWarning,
-        stacklevel=2,
     )
 
 

@@ -161,8 +161,6 @@ class Members:
                     warn(
                         f"Candidate {row.trial_id} is left out of the ensemble: its training on "
                         f"all rows failed ({error}). Its params are {row.params}.",
-                        UserWarning,
-                        stacklevel=2,
                     )
                 else:
                     found[i] = model

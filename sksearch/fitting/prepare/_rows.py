@@ -30,8 +30,6 @@ def choose_rows(options: Options, setup: Setup) -> None:
             f"On all rows the last training will take about {sample.last_seconds:.0f} s, as that "
             f"of the untuned estimator, and timeout={timeout:g}. Pass a larger timeout, "
             "or fewer rows.",
-            UserWarning,
-            stacklevel=2,
         )
 
 

@@ -109,7 +109,7 @@ def choose_cv(
             "and these folds train on the future; sort X and y by time for folds that do not, or "
             f"pass cv={N_FOLDS}"
         )
-        warn(f"Folds are {note}.", UserWarning, stacklevel=2)
+        warn(f"Folds are {note}.")
         return cv, note
     return cv, ""
 

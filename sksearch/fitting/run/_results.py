@@ -156,8 +156,6 @@ def warn_if_none_keeps_bounds(results: Sequence[Result]) -> None:
             "No candidate keeps all bounds of constraints=: the best one is that which breaks "
             f"them least, by {min(violations):.3g} in units of the bounds. Loosen them, or widen "
             "the space.",
-            UserWarning,
-            stacklevel=2,
         )
 
 
@@ -387,6 +385,4 @@ def _warn_if_not_finite(results: dict[str, Any], kind: str, name: str) -> None:
     if not np.isfinite(means).all():
         warn(
             f"One or more of the {kind} scores are non-finite: {means}",
-            category=UserWarning,
-            stacklevel=2,
         )

@@ -338,6 +338,4 @@ class Run(Workload):
                 "A fitted estimator cannot travel from rung to rung, so it is trained again from "
                 f"the beginning: {error}. Where it cannot be pickled at all, n_jobs=1 without "
                 "checkpoint_dir keeps it in memory.",
-                UserWarning,
-                stacklevel=2,
             )
