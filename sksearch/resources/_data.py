@@ -25,9 +25,7 @@ class WholeResource(Resource):
 
     unit = acts_on = "fits"
 
-    def limits(
-        self, estimator: Any, n_samples: int, n_splits: int, n_classes: int
-    ) -> tuple[int, int]:
+    def limits(self, estimator, n_samples, n_splits, n_classes):
         """Return 1 and 1."""
         return 1, 1
 
@@ -53,9 +51,7 @@ class SamplesResource(Resource):
     unit = "n_samples"
     acts_on = "rows"
 
-    def limits(
-        self, estimator: Any, n_samples: int, n_splits: int, n_classes: int
-    ) -> tuple[int, int]:
+    def limits(self, estimator, n_samples, n_splits, n_classes):
         """Return four rows of each class, but at least 1/81 of all rows, and all rows."""
         smallest = max(4 * n_classes, -(-n_samples // DEFAULT_SHRINKAGE))
         return min(smallest, n_samples), n_samples
@@ -68,14 +64,7 @@ class SamplesResource(Resource):
                 "it, or leave it out to use all."
             )
 
-    def rows(
-        self,
-        train: np.ndarray,
-        strata: np.ndarray | None,
-        amount: int,
-        n_samples: int,
-        rng: np.random.Generator,
-    ) -> np.ndarray:
+    def rows(self, train, strata, amount, n_samples, rng):
         """Choose the first rows of the stratified order; they stay in the order of the fold."""
         train = row_numbers(train)
         n = max(1, len(train) * amount // n_samples)
@@ -101,9 +90,7 @@ class FoldsResource(Resource):
     unit = acts_on = "folds"
     continues = True
 
-    def limits(
-        self, estimator: Any, n_samples: int, n_splits: int, n_classes: int
-    ) -> tuple[int, int]:
+    def limits(self, estimator, n_samples, n_splits, n_classes):
         """Return 1 and the number of folds."""
         return 1, n_splits
 
