@@ -25,7 +25,9 @@ class WholeResource(Resource):
 
     unit = acts_on = "fits"
 
-    def limits(self, estimator, n_samples, n_splits, n_classes):
+    def limits(
+        self, estimator: Any, n_samples: int, n_splits: int, n_classes: int
+    ) -> tuple[int, int]:
         """Return 1 and 1."""
         return 1, 1
 
@@ -51,7 +53,9 @@ class SamplesResource(Resource):
     unit = "n_samples"
     acts_on = "rows"
 
-    def limits(self, estimator, n_samples, n_splits, n_classes):
+    def limits(
+        self, estimator: Any, n_samples: int, n_splits: int, n_classes: int
+    ) -> tuple[int, int]:
         """Return four rows of each class, but at least 1/81 of all rows, and all rows."""
         smallest = max(4 * n_classes, -(-n_samples // DEFAULT_SHRINKAGE))
         return min(smallest, n_samples), n_samples
@@ -64,7 +68,14 @@ class SamplesResource(Resource):
                 "it, or leave it out to use all."
             )
 
-    def rows(self, train, strata, amount, n_samples, rng):
+    def rows(
+        self,
+        train: np.ndarray,
+        strata: np.ndarray | None,
+        amount: int,
+        n_samples: int,
+        rng: np.random.Generator,
+    ) -> np.ndarray:
         """Choose the first rows of the stratified order; they stay in the order of the fold."""
         train = row_numbers(train)
         n = max(1, len(train) * amount // n_samples)
@@ -90,7 +101,9 @@ class FoldsResource(Resource):
     unit = acts_on = "folds"
     continues = True
 
-    def limits(self, estimator, n_samples, n_splits, n_classes):
+    def limits(
+        self, estimator: Any, n_samples: int, n_splits: int, n_classes: int
+    ) -> tuple[int, int]:
         """Return 1 and the number of folds."""
         return 1, n_splits
 

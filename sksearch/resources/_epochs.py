@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sksearch._utils._clock import now
-from sksearch.base import Resource
+from sksearch.base import Resource, State
+from sksearch.base._state import Labels
 from sksearch.estimators import family_of
 from sksearch.estimators._epochs import (
     WAYS,
@@ -55,7 +56,9 @@ class EpochsResource(Resource):
     continues = True
     comparable = True
 
-    def limits(self, estimator, n_samples, n_splits, n_classes):
+    def limits(
+        self, estimator: Any, n_samples: int, n_splits: int, n_classes: int
+    ) -> tuple[int, int]:
         """Return 1 and 81 epochs."""
         return 1, DEFAULT_MAX
 
@@ -63,11 +66,29 @@ class EpochsResource(Resource):
         """Raise ValueError if ``partial_fit`` is available for no candidate."""
         check_partial_fit("epochs", estimator, names)
 
-    def train(self, state, X, y, amount, spent, classes, fit_params):
+    def train(
+        self,
+        state: State,
+        X: Any,
+        y: Any,
+        amount: int,
+        spent: int,
+        classes: Labels,
+        fit_params: dict[str, Any],
+    ) -> State:
         """Call ``partial_fit`` once for each unpaid epoch."""
         return train_calls(state, X, y, amount, classes, fit_params)
 
-    def refit(self, state, X, y, amount, n_steps, classes, fit_params):
+    def refit(
+        self,
+        state: State,
+        X: Any,
+        y: Any,
+        amount: int,
+        n_steps: int,
+        classes: Labels,
+        fit_params: dict[str, Any],
+    ) -> State:
         """Make all calls; the last one ends the training of a net."""
         return train_calls(state, X, y, amount, classes, fit_params, ends=True)
 
@@ -94,7 +115,9 @@ class SecondsResource(Resource):
     continues = True
     comparable = True
 
-    def limits(self, estimator, n_samples, n_splits, n_classes):
+    def limits(
+        self, estimator: Any, n_samples: int, n_splits: int, n_classes: int
+    ) -> tuple[int, int]:
         """Raise ValueError: only the user knows how long training may last."""
         raise ValueError(
             "resource='seconds' needs max_resources: the seconds of training that the best "
@@ -105,7 +128,16 @@ class SecondsResource(Resource):
         """Raise ValueError if ``partial_fit`` is available for no candidate."""
         check_partial_fit("seconds", estimator, names)
 
-    def train(self, state, X, y, amount, spent, classes, fit_params):
+    def train(
+        self,
+        state: State,
+        X: Any,
+        y: Any,
+        amount: int,
+        spent: int,
+        classes: Labels,
+        fit_params: dict[str, Any],
+    ) -> State:
         """Call ``partial_fit`` until the trial's jobs have spent `amount` seconds in total."""
         start = now() - state.seconds
         Xt, yt, last_params = enter(state, X, y, fit_params)
@@ -124,7 +156,16 @@ class SecondsResource(Resource):
         state.seconds = round(now() - start, DIGITS)
         return state
 
-    def refit(self, state, X, y, amount, n_steps, classes, fit_params):
+    def refit(
+        self,
+        state: State,
+        X: Any,
+        y: Any,
+        amount: int,
+        n_steps: int,
+        classes: Labels,
+        fit_params: dict[str, Any],
+    ) -> State:
         """Make `n_steps` calls."""
         return train_calls(state, X, y, n_steps, classes, fit_params, ends=True)
 

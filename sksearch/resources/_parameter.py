@@ -7,8 +7,9 @@ from numbers import Integral
 from typing import Any
 
 from sksearch._utils._compat import is_valid_value, owner_of, unlisted_params
-from sksearch.base import Resource
+from sksearch.base import Resource, State
 from sksearch.base._resource import fit
+from sksearch.base._state import Labels
 from sksearch.estimators import family_of
 from sksearch.estimators._continuation import can_grow, set_params
 from sksearch.estimators._epochs import WAYS
@@ -71,7 +72,9 @@ class ParameterResource(Resource):
         """Name of the parameter."""
         return self.name
 
-    def limits(self, estimator, n_samples, n_splits, n_classes):
+    def limits(
+        self, estimator: Any, n_samples: int, n_splits: int, n_classes: int
+    ) -> tuple[int, int]:
         """Return 1 and the estimator's own value."""
         value = estimator.get_params().get(self.name)
         if value is None:
@@ -120,7 +123,16 @@ class ParameterResource(Resource):
         """Return the parameters with the amount added, so that the model can be made again."""
         return {**params, self.name: amount}
 
-    def train(self, state, X, y, amount, spent, classes, fit_params):
+    def train(
+        self,
+        state: State,
+        X: Any,
+        y: Any,
+        amount: int,
+        spent: int,
+        classes: Labels,
+        fit_params: dict[str, Any],
+    ) -> State:
         """Continue from the last rung if the candidate can grow, otherwise fit from scratch."""
         estimator = state.estimator
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
@@ -135,7 +147,16 @@ class ParameterResource(Resource):
         fit(estimator, X, y, fit_params)
         return state
 
-    def refit(self, state, X, y, amount, n_steps, classes, fit_params):
+    def refit(
+        self,
+        state: State,
+        X: Any,
+        y: Any,
+        amount: int,
+        n_steps: int,
+        classes: Labels,
+        fit_params: dict[str, Any],
+    ) -> State:
         """Fit once with the amount, for the same model; continue if parameters changed."""
         if state.n_steps:
             return self.train(state, X, y, amount, state.n_steps, classes, fit_params)

@@ -3,12 +3,14 @@
 import copy
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import resample
 
+from sksearch.base import State
 from sksearch.base._resource import fit
+from sksearch.base._state import Labels
 from sksearch.estimators._continuation import set_params
 from sksearch.resources._data import SamplesResource, row_numbers
 from sksearch.resources._parameter import ParameterResource
@@ -106,7 +108,16 @@ class RefittedParameterResource(ParameterResource):
     So each model equals scikit-learn's fit, for any library and with random draws.
     """
 
-    def train(self, state, X, y, amount, spent, classes, fit_params):
+    def train(
+        self,
+        state: State,
+        X: Any,
+        y: Any,
+        amount: int,
+        spent: int,
+        classes: Labels,
+        fit_params: dict[str, Any],
+    ) -> State:
         """Fit from scratch."""
         set_params(state.estimator, {self.name: amount})
         fit(state.estimator, X, y, fit_params)
