@@ -2,10 +2,11 @@
 
 import math
 from importlib.util import find_spec
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import clone
+from sklearn import config_context
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
@@ -181,7 +182,92 @@ def _by_skrub(name: str, *rest: Any, **params: Any) -> Any:
     """Return a pipeline that begins with a skrub encoder for each column."""
     import skrub
 
-    return make_pipeline(skrub.ApplyToCols(getattr(skrub, name)(**params)), *rest)
+    encoder = skrub.ApplyToCols(getattr(skrub, name)(**params))
+    return make_pipeline(DefaultOutput(encoder), *rest)
+
+
+class DefaultOutput(TransformerMixin, BaseEstimator):
+    """A transformer whose own steps ignore ``set_config(transform_output=...)``.
+
+    skrub's StringEncoder computes with the output of scikit-learn transformers, which it expects
+    to be arrays.
+
+    Parameters
+    ----------
+    transformer : transformer object
+        Returns a DataFrame.
+    """
+
+    def __init__(self, transformer: Any) -> None:
+        self.transformer = transformer
+
+    def fit(self, X: Samples, y: object = None) -> Self:
+        """Fit the transformer.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The columns.
+        y : object
+            Not used.
+
+        Returns
+        -------
+        self : DefaultOutput
+            Itself.
+        """
+        self.fit_transform(X)
+        return self
+
+    def fit_transform(self, X: Samples, y: object = None) -> Any:
+        """Fit the transformer, and return its output.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The columns.
+        y : object
+            Not used.
+
+        Returns
+        -------
+        frame : DataFrame
+            Output of the transformer.
+        """
+        with config_context(transform_output="default"):
+            self.transformer_ = clone(self.transformer)
+            return self.transformer_.fit_transform(X)
+
+    def transform(self, X: Samples) -> Any:
+        """Return the output of the transformer.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The columns.
+
+        Returns
+        -------
+        frame : DataFrame
+            Output of the transformer.
+        """
+        with config_context(transform_output="default"):
+            return self.transformer_.transform(X)
+
+    def get_feature_names_out(self, input_features: object = None) -> Any:
+        """Return the names of the columns of the output.
+
+        Parameters
+        ----------
+        input_features : object
+            Not used.
+
+        Returns
+        -------
+        names : ndarray of str
+            Names.
+        """
+        return self.transformer_.get_feature_names_out()
 
 
 def _table_of(X: Samples) -> tuple[TableColumns | None, set[str]]:
