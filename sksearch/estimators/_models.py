@@ -1,9 +1,12 @@
 """Default models for a table."""
 
 import math
+import threading
+from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any, Literal, Self
 
+import joblib
 import numpy as np
 from sklearn import config_context
 from sklearn.base import BaseEstimator, TransformerMixin, clone
@@ -183,14 +186,17 @@ def _by_skrub(name: str, *rest: Any, **params: Any) -> Any:
     import skrub
 
     encoder = skrub.ApplyToCols(getattr(skrub, name)(**params))
-    return make_pipeline(DefaultOutput(encoder), *rest)
+    return make_pipeline(EncodedOnce(encoder), *rest)
 
 
-class DefaultOutput(TransformerMixin, BaseEstimator):
-    """A transformer whose own steps ignore ``set_config(transform_output=...)``.
+class EncodedOnce(TransformerMixin, BaseEstimator):
+    """A transformer that encodes the same rows once for all candidates of a process.
 
-    skrub's StringEncoder computes with the output of scikit-learn transformers, which it expects
-    to be arrays.
+    To encode texts takes longer than to fit most models on them, and each candidate of a list has
+    the same texts in a fold. The last outputs are kept, up to 64 MB per process.
+
+    The steps of the transformer ignore ``set_config(transform_output=...)``: skrub's StringEncoder
+    computes with the output of scikit-learn transformers, which it expects to be arrays.
 
     Parameters
     ----------
@@ -213,7 +219,7 @@ class DefaultOutput(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        self : DefaultOutput
+        self : EncodedOnce
             Itself.
         """
         self.fit_transform(X)
@@ -234,9 +240,15 @@ class DefaultOutput(TransformerMixin, BaseEstimator):
         frame : DataFrame
             Output of the transformer.
         """
+        self._key = joblib.hash((self.transformer, X))
+        self.transformer_, encoded = _kept.once(self._key, lambda: self._fit(X))
+        return encoded
+
+    def _fit(self, X: Samples) -> tuple[Any, Any]:
+        """Return a fitted transformer and its output."""
+        fitted = clone(self.transformer)
         with config_context(transform_output="default"):
-            self.transformer_ = clone(self.transformer)
-            return self.transformer_.fit_transform(X)
+            return fitted, fitted.fit_transform(X)
 
     def transform(self, X: Samples) -> Any:
         """Return the output of the transformer.
@@ -251,8 +263,12 @@ class DefaultOutput(TransformerMixin, BaseEstimator):
         frame : DataFrame
             Output of the transformer.
         """
+        key = self._key + joblib.hash(X)
+        return _kept.once(key, lambda: self._transform(X))[1]
+
+    def _transform(self, X: Samples) -> tuple[None, Any]:
         with config_context(transform_output="default"):
-            return self.transformer_.transform(X)
+            return None, self.transformer_.transform(X)
 
     def get_feature_names_out(self, input_features: object = None) -> Any:
         """Return the names of the columns of the output.
@@ -268,6 +284,33 @@ class DefaultOutput(TransformerMixin, BaseEstimator):
             Names.
         """
         return self.transformer_.get_feature_names_out()
+
+
+class _Kept:
+    """The last results of a function of rows, by a digest of what they were made of."""
+
+    MOST = 64e6  # bytes of all outputs
+
+    def __init__(self) -> None:
+        self._results: dict[str, tuple[Any, Any]] = {}  # the one used last is last
+        self._lock = threading.Lock()
+
+    def once(self, key: str, make: Callable[[], tuple[Any, Any]]) -> tuple[Any, Any]:
+        """Return the result kept under a key, or make it."""
+        with self._lock:
+            result = self._results.pop(key, None)
+        if result is None:
+            result = make()
+        with self._lock:
+            self._results[key] = result
+            sizes = {each: 8 * math.prod(out.shape) for each, (_, out) in self._results.items()}
+            while sum(sizes.values()) > self.MOST:
+                oldest = next(iter(sizes))
+                del sizes[oldest], self._results[oldest]
+        return result
+
+
+_kept = _Kept()
 
 
 def _table_of(X: Samples) -> tuple[TableColumns | None, set[str]]:
