@@ -505,8 +505,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         self.history_, self.n_splits_ = run.study.history, len(context.splits)
         self._folds, self._sample = digest_of_folds(context.splits), context.sample
         self._notes_on_folds = setup.folds.notes
-        took = self._watch.progress().seconds
-        args = context.X, context.y, setup.folds.cv, self.estimator, took
+        args = context.X, context.y, setup.folds.cv, self.estimator, setup.time.elapsed()
         self._about = glance(about_fit, *args)
         self.scorer_ = getattr(context.scorer, "_scorers", context.scorer)
         self._keep_rungs(setup, context.resource.acts_on != "fits")
