@@ -3,10 +3,13 @@
 Modules are counted, since times vary; `examples/benchmarks/imports.py` measures the time.
 """
 
+import ast
 import importlib
+import inspect
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -116,3 +119,38 @@ def test_a_star_imports_all():
     names = {}
     exec("from sksearch import *", names)
     assert set(sksearch.__all__) <= set(names)
+
+
+# ---- the surface: names that a reader has to hold, and parameters
+
+
+def public_names():
+    """Public names by module, as files have them: some cannot be imported everywhere."""
+    root = Path(sksearch.__file__).parent
+    names = {"sksearch": sksearch.__all__}
+    for path in root.iterdir():
+        if path.name[0] != "_" and (path.suffix == ".py" or (path / "__init__.py").exists()):
+            names[f"sksearch.{path.stem}"] = names_in(path)
+    return names
+
+
+def names_in(path):
+    """Names that a module or package defines for others."""
+    if (path / "__init__.pyi").exists():
+        return sorted(importlib.import_module(f"sksearch.{path.stem}").__all__)
+    body = ast.parse((path if path.suffix else path / "__init__.py").read_text("utf-8")).body
+    listed = [
+        ast.literal_eval(node.value)
+        for node in body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets) == "__all__"
+    ]
+    own = [getattr(node, "name", "_") for node in body]
+    return sorted(listed[0] if listed else [name for name in own if name[0] != "_"])
+
+
+def test_the_surface_can_be_held():
+    names = public_names()
+    assert len(names["sksearch"]) <= 35
+    outside = {name for module in names for name in names[module]} - {*names["sksearch.search"]}
+    assert len(outside) <= 248
+    assert len(inspect.signature(sksearch.SearchCV).parameters) <= 35
