@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 
 import pytest
+import sklearn.model_selection
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 
 import sksearch
 
@@ -77,7 +79,16 @@ def test_a_fit_and_its_report_need_nothing_of_the_wing():
 LAZY = [
     f"sksearch{each}"
     for each in (
-        *("", ".search", ".samplers", ".schedulers", ".executors", ".checkpoint", ".space"),
+        *(
+            "",
+            ".model_selection",
+            ".search",
+            ".samplers",
+            ".schedulers",
+            ".executors",
+            ".checkpoint",
+            ".space",
+        ),
         *(
             ".reporting",
             ".stats",
@@ -115,10 +126,18 @@ def test_packages_are_attributes():
     assert modules >= {"sksearch.plotting._regret", "sksearch.simulators"}
 
 
-def test_a_star_imports_all():
+def test_a_star_imports_all_and_shadows_nothing():
     names = {}
     exec("from sksearch import *", names)
     assert set(sksearch.__all__) <= set(names)
+    assert not {*sksearch.__all__} & {*sklearn.model_selection.__all__}
+
+
+@pytest.mark.parametrize("name", sksearch.model_selection.__all__)
+def test_the_searches_of_scikit_learn_are_one_word_away(name):
+    ours, theirs = importlib.import_module("sksearch.model_selection"), sklearn.model_selection
+    first = [[*inspect.signature(getattr(each, name)).parameters] for each in (ours, theirs)]
+    assert set(first[1]) <= set(first[0])
 
 
 # ---- the surface: names that a reader has to hold, and parameters
@@ -150,7 +169,7 @@ def names_in(path):
 
 def test_the_surface_can_be_held():
     names = public_names()
-    assert len(names["sksearch"]) <= 35
+    assert len(names["sksearch"]) <= 20
     outside = {name for module in names for name in names[module]} - {*names["sksearch.search"]}
     assert len(outside) <= 248
     assert len(inspect.signature(sksearch.SearchCV).parameters) <= 35

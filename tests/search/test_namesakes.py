@@ -25,7 +25,8 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import sksearch
-from sksearch import GridSearchCV, RandomizedSearchCV, RandomSearchCV, When
+from sksearch import RandomSearchCV, When
+from sksearch.model_selection import GridSearchCV, RandomizedSearchCV
 from tests.fakes import Curve
 
 X, y = load_iris(return_X_y=True)
@@ -47,7 +48,7 @@ def outcome_of(cls, *args, **kwargs):
 
 
 def assert_equal_to_scikit_learn(name, *args, **kwargs):
-    ours, our_warnings = outcome_of(getattr(sksearch, name), *args, **kwargs)
+    ours, our_warnings = outcome_of(getattr(sksearch.search, name), *args, **kwargs)
     theirs, their_warnings = outcome_of(getattr(model_selection, name), *args, **kwargs)
     assert our_warnings == their_warnings
     assert list(ours.cv_results_) == list(theirs.cv_results_)
@@ -203,7 +204,7 @@ def test_infinite_scores_rank_as_numbers(scores, refit):
 @pytest.mark.parametrize("cls", ["GridSearchCV", "HalvingGridSearchCV"])
 def test_a_grid_draws_nothing(cls):
     np.random.seed(3)
-    getattr(sksearch, cls)(KNN, {"n_neighbors": [1, 5]}).fit(X, y)
+    getattr(sksearch.search, cls)(KNN, {"n_neighbors": [1, 5]}).fit(X, y)
     after = np.random.random()
     np.random.seed(3)
     getattr(model_selection, cls)(KNN, {"n_neighbors": [1, 5]}).fit(X, y)
@@ -385,7 +386,9 @@ def test_draws_that_nothing_would_end_are_refused_before_anything_is_trained():
 # ---- how other libraries know a search
 
 KINDS = (model_selection.GridSearchCV, model_selection.RandomizedSearchCV)
-SEARCHES = [getattr(sksearch, name) for name in sksearch.__all__ if name.endswith("SearchCV")]
+SEARCHES = [
+    getattr(sksearch.search, name) for name in sksearch.search.__all__ if name.endswith("SearchCV")
+]
 
 
 @pytest.mark.parametrize("cls", SEARCHES)
