@@ -49,7 +49,7 @@ def same_as_scikit_learn(estimator, space, **options):
             more["random_state"] = 0
         ours, theirs = (
             getattr(module, name)(clone(estimator), space, cv=3, **more, **options).fit(X, y)
-            for module in (sksearch, model_selection)
+            for module in (sksearch.model_selection, model_selection)
         )
         for column, values in theirs.cv_results_.items():
             if "time" not in column:

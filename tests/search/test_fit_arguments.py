@@ -90,7 +90,7 @@ def of_rows(X):
 def test_what_scikit_learn_passes_on_is_passed_on(estimator, name, params):
     ours, theirs = (
         module.GridSearchCV(estimator, {name: [1e-3, 1e-2, 1]}, cv=3).fit(X, y, **params)
-        for module in (sksearch, model_selection)
+        for module in (sksearch.model_selection, model_selection)
     )
     for column in ("mean_test_score", "rank_test_score"):
         np.testing.assert_array_equal(ours.cv_results_[column], theirs.cv_results_[column])

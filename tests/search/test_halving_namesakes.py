@@ -42,7 +42,7 @@ def both(name, *args, y=y, fit=None, **options):
 
     scikit-learn's has no `n_jobs`, on which its results do not depend.
     """
-    for module in (sksearch, model_selection):
+    for module in (sksearch.model_selection, model_selection):
         search = getattr(module, name)(*args, **copy.deepcopy(options))
         if module is model_selection:
             search.set_params(n_jobs=None)
@@ -144,7 +144,7 @@ def test_options_do_what_they_do_in_scikit_learn(name, options):
 
 def test_a_generator_that_model_and_search_share_gives_the_same_model():
     ours, theirs = [], []
-    for found, module in ((ours, sksearch), (theirs, model_selection)):
+    for found, module in ((ours, sksearch.model_selection), (theirs, model_selection)):
         rng = np.random.RandomState(0)
         forest = RandomForestClassifier(n_estimators=2, random_state=rng)
         search = module.HalvingRandomSearchCV(

@@ -160,7 +160,7 @@ def test_a_generator_is_used_as_by_scikit_learn_and_left_where_that_leaves_it(cl
         pytest.skip("which scikit-learn's refuses")
     size = {"n_iter": 4} if cls[0] == "R" else {"n_candidates": 4, "min_resources": 50}
     found = []
-    for module in (model_selection, sksearch):
+    for module in (model_selection, sksearch.model_selection):
         np.random.seed(3)
         rng = None if kind == "global" else np.random.RandomState(5)
         rows = []
@@ -195,7 +195,7 @@ def test_infinite_scores_rank_as_numbers(scores, refit):
 
     grid = {"n_neighbors": list(range(1, 1 + len(scores)))}
     found = []
-    for module in (model_selection, sksearch):
+    for module in (model_selection, sksearch.model_selection):
         search = module.GridSearchCV(KNN, grid, cv=2, refit=refit, scoring=scoring).fit(X, y)
         found.append([search.cv_results_["rank_test_score"].tolist(), search.best_index_])
     assert found[0] == found[1]
