@@ -53,7 +53,7 @@ class EarlierTask:
 
     See Also
     --------
-    sksearch.earlier_results : Reads them from any search.
+    sksearch.search.earlier_results : Reads them from any search.
 
     Examples
     --------
@@ -165,7 +165,7 @@ class WarmStart(Sampler):
             if not isinstance(task, EarlierTask):
                 raise TypeError(
                     f"earlier[{i}] is a {type(task).__name__}: pass an EarlierTask, which "
-                    "sksearch.earlier_results makes from any search."
+                    "sksearch.search.earlier_results makes from any search."
                 )
 
     @property

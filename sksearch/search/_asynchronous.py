@@ -436,7 +436,7 @@ class PASHASearchCV(_HalvingSearchCV):
     >>> from scipy.stats import loguniform
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.linear_model import SGDClassifier
-    >>> from sksearch import PASHASearchCV
+    >>> from sksearch.search import PASHASearchCV
     >>> X, y = load_iris(return_X_y=True)
     >>> search = PASHASearchCV(
     ...     SGDClassifier(random_state=0), {"alpha": loguniform(1e-5, 1)}, resource="epochs",

@@ -171,7 +171,7 @@ class CMAESSearchCV(BaseSearch):
     >>> from scipy.stats import loguniform
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import SVC
-    >>> from sksearch import CMAESSearchCV
+    >>> from sksearch.search import CMAESSearchCV
     >>> X, y = load_iris(return_X_y=True)
     >>> space = {"C": loguniform(1e-3, 1e3), "gamma": loguniform(1e-4, 1e1)}
     >>> search = CMAESSearchCV(SVC(), space, n_iter=30, random_state=0).fit(X, y)
@@ -420,7 +420,7 @@ class DESearchCV(_PopulationSearchCV):
     >>> from scipy.stats import loguniform
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import SVC
-    >>> from sksearch import DESearchCV
+    >>> from sksearch.search import DESearchCV
     >>> X, y = load_iris(return_X_y=True)
     >>> space = {"C": loguniform(1e-3, 1e3), "gamma": loguniform(1e-4, 1e1)}
     >>> search = DESearchCV(SVC(), space, n_iter=30, random_state=0).fit(X, y)
@@ -616,7 +616,7 @@ class DEHBSearchCV(BaseSearch):
     >>> from scipy.stats import loguniform
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.linear_model import SGDClassifier
-    >>> from sksearch import DEHBSearchCV
+    >>> from sksearch.search import DEHBSearchCV
     >>> X, y = load_iris(return_X_y=True)
     >>> search = DEHBSearchCV(
     ...     SGDClassifier(random_state=0), {"alpha": loguniform(1e-5, 1)}, resource="epochs",
@@ -826,7 +826,7 @@ class GeneticSearchCV(_PopulationSearchCV):
     >>> from scipy.stats import loguniform
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import SVC
-    >>> from sksearch import GeneticSearchCV
+    >>> from sksearch.search import GeneticSearchCV
     >>> X, y = load_iris(return_X_y=True)
     >>> space = {"C": loguniform(1e-3, 1e3), "gamma": loguniform(1e-4, 1e1)}
     >>> search = GeneticSearchCV(SVC(), space, n_iter=30, random_state=0).fit(X, y)
@@ -988,7 +988,7 @@ class PSOSearchCV(BaseSearch):
     >>> from scipy.stats import loguniform
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import SVC
-    >>> from sksearch import PSOSearchCV
+    >>> from sksearch.search import PSOSearchCV
     >>> X, y = load_iris(return_X_y=True)
     >>> space = {"C": loguniform(1e-3, 1e3), "gamma": loguniform(1e-4, 1e1)}
     >>> search = PSOSearchCV(SVC(), space, n_iter=30, random_state=0).fit(X, y)

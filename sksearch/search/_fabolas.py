@@ -211,7 +211,7 @@ class FabolasSearchCV(BaseSearch):
     >>> from scipy.stats import loguniform
     >>> from sklearn.datasets import load_digits
     >>> from sklearn.svm import SVC
-    >>> from sksearch import FabolasSearchCV
+    >>> from sksearch.search import FabolasSearchCV
     >>> X, y = load_digits(return_X_y=True)
     >>> space = {"C": loguniform(1e-2, 1e3), "gamma": loguniform(1e-6, 1e-1)}
     >>> search = FabolasSearchCV(SVC(), space, n_iter=10, cv=3, random_state=0).fit(X, y)

@@ -738,7 +738,7 @@ class QuasiRandomSearchCV(BaseSearch):
     >>> from scipy.stats import loguniform
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import SVC
-    >>> from sksearch import QuasiRandomSearchCV
+    >>> from sksearch.search import QuasiRandomSearchCV
     >>> X, y = load_iris(return_X_y=True)
     >>> space = {"C": loguniform(1e-3, 1e3), "gamma": loguniform(1e-4, 1e1)}
     >>> search = QuasiRandomSearchCV(SVC(), space, n_iter=16, random_state=0).fit(X, y)

@@ -463,7 +463,7 @@ class TPEHalvingSearchCV(BaseSearch):
     >>> from scipy.stats import loguniform
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.linear_model import SGDClassifier
-    >>> from sksearch import TPEHalvingSearchCV
+    >>> from sksearch.search import TPEHalvingSearchCV
     >>> X, y = load_iris(return_X_y=True)
     >>> search = TPEHalvingSearchCV(
     ...     SGDClassifier(random_state=0), {"alpha": loguniform(1e-5, 1)}, resource="epochs",

@@ -327,7 +327,7 @@ class HalvingGridSearchCV(GridSearchCV, _Halving):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import SVC
-    >>> from sksearch import HalvingGridSearchCV
+    >>> from sksearch.model_selection import HalvingGridSearchCV
     >>> X, y = load_iris(return_X_y=True)
     >>> grid = {"C": [0.1, 1, 10], "gamma": [0.01, 0.1, 1]}
     >>> search = HalvingGridSearchCV(SVC(), grid, random_state=0).fit(X, y)
@@ -555,7 +555,7 @@ class HalvingRandomSearchCV(_Halving):
     >>> from scipy.stats import loguniform
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import SVC
-    >>> from sksearch import HalvingRandomSearchCV
+    >>> from sksearch.model_selection import HalvingRandomSearchCV
     >>> X, y = load_iris(return_X_y=True)
     >>> space = {"C": loguniform(1e-2, 1e2), "gamma": loguniform(1e-3, 1e1)}
     >>> search = HalvingRandomSearchCV(SVC(), space, factor=2, random_state=0).fit(X, y)

@@ -467,7 +467,7 @@ class GPHyperbandSearchCV(BaseSearch):
     >>> from scipy.stats import loguniform
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.linear_model import SGDClassifier
-    >>> from sksearch import GPHyperbandSearchCV
+    >>> from sksearch.search import GPHyperbandSearchCV
     >>> X, y = load_iris(return_X_y=True)
     >>> search = GPHyperbandSearchCV(
     ...     SGDClassifier(random_state=0), {"alpha": loguniform(1e-5, 1)}, resource="epochs",

@@ -280,7 +280,7 @@ class HypergradientSearchCV(BaseSearch):
     >>> from sklearn.linear_model import Ridge
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
-    >>> from sksearch import HypergradientSearchCV
+    >>> from sksearch.search import HypergradientSearchCV
     >>> from sksearch.hypergradients import FeaturePenalties
     >>> X, y = load_diabetes(return_X_y=True)
     >>> model = make_pipeline(StandardScaler(), FeaturePenalties(), Ridge())

@@ -204,7 +204,7 @@ class IncrementalEvaluationSearchCV(BaseSearch):
     >>> from sklearn.linear_model import SGDClassifier
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
-    >>> from sksearch import IncrementalEvaluationSearchCV
+    >>> from sksearch.search import IncrementalEvaluationSearchCV
     >>> X, y = load_iris(return_X_y=True)
     >>> search = IncrementalEvaluationSearchCV(
     ...     make_pipeline(StandardScaler(), SGDClassifier(random_state=0)),

@@ -582,7 +582,7 @@ class ForestBayesSearchCV(_ModelSearchCV):
     >>> from scipy.stats import loguniform
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import SVC
-    >>> from sksearch import ForestBayesSearchCV
+    >>> from sksearch.search import ForestBayesSearchCV
     >>> X, y = load_iris(return_X_y=True)
     >>> space = {"C": loguniform(1e-3, 1e3), "gamma": loguniform(1e-4, 1e1)}
     >>> search = ForestBayesSearchCV(SVC(), space, n_iter=20, random_state=0).fit(X, y)

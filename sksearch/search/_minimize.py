@@ -122,9 +122,9 @@ def minimize(
     initial_params : dict, list of dict or None, default=None
         Candidates to evaluate first.
     prior_results : object, list of objects or None, default=None
-        Results of earlier searches by this function or others. See `sksearch.earlier_results`,
-        which also marks them as results of the same function. In tables scores are the negative
-        loss, greater is better.
+        Results of earlier searches by this function or others. See
+        `sksearch.search.earlier_results`, which also marks them as results of the same function.
+        In tables scores are the negative loss, greater is better.
     prior : dict or None, default=None
         Belief about good values by parameter name: a distribution of a number, or a dict of
         weights of the choices in a list. Proposals follow it at first, and less with each result,

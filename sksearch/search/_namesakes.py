@@ -169,7 +169,7 @@ class GridSearchCV(BaseSearch):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import SVC
-    >>> from sksearch import GridSearchCV
+    >>> from sksearch.model_selection import GridSearchCV
     >>> X, y = load_iris(return_X_y=True)
     >>> search = GridSearchCV(SVC(), {"kernel": ["linear", "rbf"], "C": [1, 10]}).fit(X, y)
     >>> search.cv_results_["rank_test_score"].tolist()
@@ -398,7 +398,7 @@ class RandomizedSearchCV(RandomSearchCV):
     >>> from scipy.stats import randint
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> from sksearch import RandomizedSearchCV
+    >>> from sksearch.model_selection import RandomizedSearchCV
     >>> X, y = load_iris(return_X_y=True)
     >>> space = {"n_neighbors": randint(1, 20)}
     >>> search = RandomizedSearchCV(KNeighborsClassifier(), space, random_state=0).fit(X, y)
