@@ -153,10 +153,7 @@ class JournalRecorder(Recorder):
         if old is None or self._extends:
             if isinstance(given := params["random_state"], np.random.RandomState):
                 self._random_state |= {"left": describe(given.get_state())}
-            self._header = _header(
-                kind, isinstance(params.get("refit"), str), setup, parts, self._random_state,
-                self._versions,
-            )  # fmt: skip
+            self._header = self._header_of(kind, isinstance(params.get("refit"), str), setup)
             checkpoint.begin(self._header.to_record(), setup.context.splits)
             self._know_search()
         if self._extends:  # spooled outputs are the smaller search's, and in the journal
@@ -294,6 +291,36 @@ class JournalRecorder(Recorder):
         if other or isinstance(random_state, Integral):
             return random_state
         return self._random_state
+
+    def _header_of(self, kind: type, names_metric: bool, setup: Setup) -> Header:
+        """Return the first record of this search's journal."""
+        problem, resource = setup.problem, setup.context.resource
+        aims, sample = setup.context.aims, setup.context.sample
+        return Header(
+            search=kind.__name__,
+            sksearch=sys.modules["sksearch"].__version__,
+            versions=self._versions,
+            seed=problem.seed,
+            random_state=self._random_state,
+            parts=self._parts,
+            n_splits=len(setup.context.splits),
+            unit=resource.unit,
+            whole=resource.acts_on == "fits",
+            adds=next(iter(resource.params({}, 1)), None),
+            finds=problem.space.outcomes[0] if len(problem.space.outcomes) == 1 else None,
+            metric=setup.context.metric if names_metric or aims.metric else None,
+            refit=setup.plan.refit,
+            any_rung_wins=setup.plan.any_rung_wins,
+            is_most=setup.plan.is_most,
+            return_train_score=bool(setup.context.return_train_score),
+            min_resources=problem.min_resources,
+            max_resources=problem.max_resources,
+            plan=[list(astuple(rung)) for rung in setup.plan.rungs],
+            names=problem.space.names,
+            objectives=list(aims.objectives),
+            bounds=[[bound.metric, bound.op, float(bound.value)] for bound in aims.bounds],
+            sample=None if sample is None else list(astuple(sample)),
+        )
 
     def _compare(self, setup: Setup, parts: dict[str, dict]) -> None:
         """Raise SearchMismatchError unless the journal is this search's; load its folds."""
@@ -443,41 +470,3 @@ def _check_folds(told: ToldEvent, folds: range) -> None:
 def _trial_and_resource(name: str) -> tuple[int, ...]:
     """Return the first two parts of a task's name."""
     return tuple(int(part) for part in name.split(".")[:2])
-
-
-def _header(
-    kind: type,
-    names_metric: bool,
-    setup: Setup,
-    parts: dict[str, dict],
-    random_state: object,
-    versions: dict[str, str],
-) -> Header:
-    """Return the first record of this search's journal."""
-    problem, resource = setup.problem, setup.context.resource
-    aims, sample = setup.context.aims, setup.context.sample
-    return Header(
-        search=kind.__name__,
-        sksearch=sys.modules["sksearch"].__version__,
-        versions=versions,
-        seed=problem.seed,
-        random_state=random_state,
-        parts=parts,
-        n_splits=len(setup.context.splits),
-        unit=resource.unit,
-        whole=resource.acts_on == "fits",
-        adds=next(iter(resource.params({}, 1)), None),
-        finds=problem.space.outcomes[0] if len(problem.space.outcomes) == 1 else None,
-        metric=setup.context.metric if names_metric or aims.metric else None,
-        refit=setup.plan.refit,
-        any_rung_wins=setup.plan.any_rung_wins,
-        is_most=setup.plan.is_most,
-        return_train_score=bool(setup.context.return_train_score),
-        min_resources=problem.min_resources,
-        max_resources=problem.max_resources,
-        plan=[list(astuple(rung)) for rung in setup.plan.rungs],
-        names=problem.space.names,
-        objectives=list(aims.objectives),
-        bounds=[[bound.metric, bound.op, float(bound.value)] for bound in aims.bounds],
-        sample=None if sample is None else list(astuple(sample)),
-    )

@@ -125,8 +125,6 @@ class ImportanceDisplay(Display):
         explained = f"the model predicts {max(found.explained, 0):.0%} of the variance of others"
         if found.explained < KNOWN:
             explained = "too few or too noisy to tell"
-        ax.set_title(
-            f"What mattered, from {found.n_candidates} candidates\n({explained})",
-            loc="left", fontsize=11,
-        )  # fmt: skip
+        title = f"What mattered, from {found.n_candidates} candidates\n({explained})"
+        ax.set_title(title, loc="left", fontsize=11)
         return self

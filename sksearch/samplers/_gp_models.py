@@ -94,15 +94,12 @@ class Models:
 
     def objectives(self) -> list[GaussianProcess]:
         """Return the processes of several objectives."""
-        return [
-            self._process(
-                TrainingSet(
-                    f"objective {j}", self._kernel, self._scores.U, y.copy(),
-                    robust_power_transform,
-                )
-            )
+        kernel, U = self._kernel, self._scores.U
+        sets = [
+            TrainingSet(f"objective {j}", kernel, U, y.copy(), robust_power_transform)
             for j, y in enumerate(self._data.objectives.T)
-        ]  # fmt: skip
+        ]
+        return [self._process(each) for each in sets]
 
     def feasibility(self) -> AllOf | None:
         """Return a model of the probability that a candidate succeeds and satisfies all bounds.

@@ -464,6 +464,10 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         limits = Limits(
             self.candidate_timeout, self.memory_limit, self.max_retries, may_be_stopped
         )
+        n_iter = getattr(self, "n_iter", None)  # not a parameter of every search
+        spending = Spending(
+            self.resource, self.min_resources, self.max_resources, self.select, self.audit, n_iter
+        )
         return Options(
             estimator=settled(self.estimator),
             space=with_frozen_laws(space) if self._is_namesake else space,
@@ -471,13 +475,8 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
             goal=Goal(self.scoring, self.refit, self.objectives, self.constraints),
             knowledge=Knowledge(self.initial_params, self.prior_results, self.prior),
             stops=Stops(self.target_score, self.patience, self.stop),
-            spending=Spending(
-                self.resource, self.min_resources, self.max_resources, self.select, self.audit,
-                getattr(self, "n_iter", None),  # not a parameter of every search
-            ),
-            workers=Workers(
-                self.n_jobs, self.pre_dispatch, self.devices, limits, self.batch_size
-            ),
+            spending=spending,
+            workers=Workers(self.n_jobs, self.pre_dispatch, self.devices, limits, self.batch_size),
             timeout=self.timeout,
             overtime=self.overtime,
             error_score=self.error_score,
@@ -485,7 +484,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
             verbose=self.verbose,
             ensemble=most_averaged(self.ensemble),
             left=self._left(),
-        )  # fmt: skip
+        )
 
     def _left(self) -> frozenset[str]:
         """Return the subset of "cv", "sampler" and "scheduler" that the search chooses."""

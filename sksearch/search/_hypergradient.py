@@ -351,13 +351,12 @@ class HypergradientSearchCV(BaseSearch):
     def _prepare(self, *args: Any) -> Setup:
         """Prepare like all searches, with a sampler that evaluates the loss."""
         setup = super()._prepare(*args)
-        context = setup.context
+        c = setup.context
         given: Any = setup.problem.space.given
         bounds = {name: _ends(name, values) for name, values in given.items()}
         loss = CrossValidatedLoss(
-            parts_of(context.estimator), bounds, context.X, context.y, context.splits,
-            context.classes, context.fit_params,
-        )  # fmt: skip
+            parts_of(c.estimator), bounds, c.X, c.y, c.splits, c.classes, c.fit_params
+        )
         return replace(setup, sampler=Descent(loss))
 
 

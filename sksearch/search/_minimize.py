@@ -50,9 +50,9 @@ MAX_RETRIES = 1  # of a call after a dead worker process, as in the searches
 NO_RESULT = Result(math.nan)  # of a candidate without a result at the largest resource
 #: Parameters shared with the searches.
 SHARED = (
-    "n_iter", "sampler", "scheduler", "prior", "batch_size", "timeout", "candidate_timeout",
-    "checkpoint_dir", "random_state",
-)  # fmt: skip
+    *("n_iter", "sampler", "scheduler", "prior", "batch_size", "timeout", "candidate_timeout"),
+    *("checkpoint_dir", "random_state"),
+)
 CONSTRAINTS = {name: SearchCV._parameter_constraints[name] for name in SHARED} | {
     "n_jobs": [Interval(Integral, None, None, closed="neither"), None],
     "min_resources": [COUNT],
@@ -348,10 +348,10 @@ def _prepare(search: Minimize, rng: np.random.RandomState) -> Setup:
     context = FunctionContext.of(search.func, units, aims, problem.seed, plan.n_candidates)
     limits = Limits(search.candidate_timeout, retries=MAX_RETRIES)
     workers = Workers(search.n_jobs, limits=limits, batch_size=search.batch_size)
+    folds = Folds(context.splits)
     return Setup(
-        context, problem, sampler, scheduler, plan, {}, "score", Folds(context.splits), call,
-        earlier, time, stops, workers,
-    )  # fmt: skip
+        context, problem, sampler, scheduler, plan, folds, call, earlier, time, stops, workers
+    )
 
 
 # ---- after
