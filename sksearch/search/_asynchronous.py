@@ -251,15 +251,7 @@ class ASHASearchCV(BaseSearch):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.n_candidates = n_candidates
-        self.factor = factor
-        self.variant = variant
-        self.resource = resource
-        self.min_resources = min_resources
-        self.max_resources = max_resources
-        self.select = select
-        self.audit = audit
+        self._store(locals())
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return RandomSampler(), ASHA(self.n_candidates, self.factor, self.variant)
@@ -495,14 +487,7 @@ class PASHASearchCV(BaseSearch):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.n_candidates = n_candidates
-        self.factor = factor
-        self.resource = resource
-        self.min_resources = min_resources
-        self.max_resources = max_resources
-        self.select = select
-        self.audit = audit
+        self._store(locals())
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return RandomSampler(), PASHA(self.n_candidates, self.factor)

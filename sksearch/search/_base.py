@@ -5,7 +5,6 @@ folds, so ``fit`` is ours; prediction, delegation, tags and routing are inherite
 """
 
 import copy
-import inspect
 import os
 from abc import abstractmethod
 from contextlib import suppress
@@ -270,39 +269,13 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        self.estimator = estimator
-        self.param_distributions = param_distributions
-        self.scoring = scoring
-        self.n_jobs = n_jobs
-        self.refit = refit
-        self.cv = cv
-        self.verbose = verbose
-        self.pre_dispatch = pre_dispatch
-        self.random_state = random_state
-        self.error_score = error_score
-        self.return_train_score = return_train_score
-        self.objectives = objectives
-        self.constraints = constraints
-        self.initial_params = initial_params
-        self.prior_results = prior_results
-        self.prior = prior
-        self.timeout = timeout
-        self.overtime = overtime
-        self.target_score = target_score
-        self.patience = patience
-        self.stop = stop
-        self.candidate_timeout = candidate_timeout
-        self.memory_limit = memory_limit
-        self.max_retries = max_retries
-        self.devices = devices
-        self.checkpoint_dir = checkpoint_dir
-        self.ensemble = ensemble
+        self._store(locals())
 
-    @staticmethod
-    def _shared(values: dict[str, Any]) -> dict[str, Any]:
-        """Return the parameters of this class among the local variables of an ``__init__``."""
-        names = set(inspect.signature(BaseSearch.__init__).parameters) - {"self"}
-        return {name: value for name, value in values.items() if name in names}
+    def _store(self, given: dict[str, Any]) -> None:
+        """Set the parameters of ``__init__``, and nothing else, as scikit-learn requires."""
+        for name, value in given.items():
+            if name != "self":
+                setattr(self, name, value)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -220,11 +220,7 @@ class CMAESSearchCV(BaseSearch):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.n_iter = n_iter
-        self.sigma = sigma
-        self.population_size = population_size
-        self.batch_size = batch_size
+        self._store(locals())
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return CMAESSampler(self.population_size, self.sigma), FullFidelity(self.n_iter)
@@ -426,10 +422,7 @@ class DESearchCV(BaseSearch):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.n_iter = n_iter
-        self.population_size = population_size
-        self.batch_size = batch_size
+        self._store(locals())
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return DESampler(self.population_size), FullFidelity(self.n_iter)
@@ -671,16 +664,7 @@ class DEHBSearchCV(BaseSearch):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.factor = factor
-        self.n_iterations = n_iterations
-        self.population_size = population_size
-        self.batch_size = batch_size
-        self.resource = resource
-        self.min_resources = min_resources
-        self.max_resources = max_resources
-        self.select = select
-        self.audit = audit
+        self._store(locals())
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return DESampler(self.population_size), Hyperband(self.factor, self.n_iterations)
@@ -882,10 +866,7 @@ class GeneticSearchCV(BaseSearch):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.n_iter = n_iter
-        self.population_size = population_size
-        self.batch_size = batch_size
+        self._store(locals())
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return GeneticSampler(self.population_size), FullFidelity(self.n_iter)
@@ -1090,11 +1071,7 @@ class PSOSearchCV(BaseSearch):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.n_iter = n_iter
-        self.asynchronous = asynchronous
-        self.population_size = population_size
-        self.batch_size = batch_size
+        self._store(locals())
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return PSOSampler(self.population_size, self.asynchronous), FullFidelity(self.n_iter)

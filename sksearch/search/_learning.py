@@ -222,11 +222,7 @@ class GPBayesSearchCV(BaseSearch):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.n_iter = n_iter
-        self.acquisition = acquisition
-        self.n_initial = n_initial
-        self.batch_size = batch_size
+        self._store(locals())
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return GPSampler(self.acquisition, n_initial=self.n_initial), FullFidelity(self.n_iter)
@@ -427,10 +423,7 @@ class TPESearchCV(BaseSearch):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.n_iter = n_iter
-        self.n_initial = n_initial
-        self.batch_size = batch_size
+        self._store(locals())
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return TPESampler(n_initial=self.n_initial), FullFidelity(self.n_iter)
@@ -629,10 +622,7 @@ class ForestBayesSearchCV(BaseSearch):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.n_iter = n_iter
-        self.n_initial = n_initial
-        self.batch_size = batch_size
+        self._store(locals())
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return ForestSampler(n_initial=self.n_initial), FullFidelity(self.n_iter)
