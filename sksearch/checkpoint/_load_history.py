@@ -255,19 +255,12 @@ class SavedSearch:
         if not rows:
             return {"params": []}
         name_error_scores([output for row in rows for output in row.new_outputs])
-        header = self._header
+        header, by_folds = self._header, self.plan_.by_folds
+        shown = header.n_splits, header.return_train_score, () if header.whole else COLUMNS
+        wins = header.any_rung_wins
         with warnings.catch_warnings():  # from non-finite scores, as during the search
             warnings.simplefilter("ignore", UserWarning)
-            return cv_results(
-                rows,
-                header.n_splits,
-                header.return_train_score,
-                columns=() if header.whole else COLUMNS,
-                any_rung_wins=header.any_rung_wins,
-                violations=violations,
-                by_folds=self.plan_.by_folds,
-                is_namesake=header.search in NAMESAKES,
-            )
+            return cv_results(rows, *shown, wins, violations, by_folds, header.search in NAMESAKES)
 
     def _keep_best(self, rows: list[ResultRow]) -> None:
         results, self.best_index_ = self.cv_results_, None
