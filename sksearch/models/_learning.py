@@ -20,10 +20,10 @@ from scipy.optimize import minimize
 from sksearch.models._gp import log_likelihood_gradient
 from sksearch.models._kernels import MixedKernel
 
-BOUNDS_NOISE = (np.log(1e-7), np.log(1.0))
+BOUNDS_NOISE = (np.log(1e-7), np.log(1.0))  # from rounding errors to all of the variance
 BOUNDS = (np.log(1e-3), np.log(1e3))
 GROWTH = 1.15  # ratio of the numbers of points at which hyperparameters are learned again
-N_SAMPLES, N_BURN_IN, THINNING = 10, 20, 3
+N_SAMPLES, N_BURN_IN, THINNING = 10, 20, 3  # steps are correlated, so most are dropped
 WALL = 0.2  # height of the prior of length-scales, see above
 
 

@@ -23,7 +23,7 @@ from ._dimensions import (
 )
 from ._values import hashable_key, native
 
-MAX_INTEGER = 2**63 - 1
+MAX_INTEGER = 2**63 - 1  # of NumPy's int64
 #: Replacements for distributions of other libraries.
 FOREIGN = {
     "skopt": "pass sksearch.space.from_skopt(space), which is the whole space",
