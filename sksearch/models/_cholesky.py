@@ -144,7 +144,7 @@ class CholeskyFactor:
             raise np.linalg.LinAlgError(
                 f"matrix of shape {K.shape} has entries that are not finite."
             )
-        scale = np.mean(np.diag(K))
+        scale = np.mean(np.diag(K))  # rounding errors grow with the entries
         while True:
             self.added_jitter = self.jitter * scale
             found = _cholesky(K + self.added_jitter * np.eye(len(K)), scale)
