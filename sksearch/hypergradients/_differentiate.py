@@ -34,7 +34,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
-#: Rows of a training step; None for all rows.
+#: Rows of one step; None for all rows.
 Rows = np.ndarray | None
 
 

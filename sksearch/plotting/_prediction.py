@@ -189,6 +189,6 @@ def _calibration(scores: np.ndarray, predicted: np.ndarray, levels: np.ndarray) 
     middle, low, high = predicted.T
     width = np.where(scores < middle, middle - low, high - middle) / Z_95
     distance = np.abs(scores - middle)
-    # Of a width of 0 only the median itself is inside.
+    # An interval of width 0 only contains the median itself.
     z = np.divide(distance, width, out=np.where(distance > 0, np.inf, 0.0), where=width > 0)
     return (z[:, np.newaxis] <= norm.ppf(0.5 + levels / 2)).mean(axis=0)

@@ -20,9 +20,9 @@ from sksearch.reporting._mlflow import name_of, times_of
 
 Fit = TypeVar("Fit", bound=Callable)
 
-FLAVOR = "sklearn"  # what MLflow calls the integration whose switches count
+FLAVOR = "sklearn"  # MLflow's name of the integration with the switches
 LINEAGE = ("mlflow.user", "mlflow.source")  # tags that candidates share with the search
-MEASURED = ("mean_", "std_", "rank_", "violation")  # columns that say how good a candidate is
+MEASURED = ("mean_", "std_", "rank_", "violation")  # columns with results of a candidate
 N_CANDIDATES = N_EXAMPLES = 5  # MLflow's own
 LOGGER = logging.getLogger("mlflow.sklearn")  # the user's ``silent=True`` silences it
 
@@ -36,7 +36,7 @@ def autologged(fit: Fit) -> Fit:
     ends the run, and never lets an error of logging end a fit. MLflow is not imported for this.
     """
 
-    class Place:  # where MLflow puts its wrapper, and takes it away when autologging changes
+    class Place:  # place of MLflow's wrapper, removed when autologging changes
         pass
 
     place: Any = Place
@@ -152,7 +152,7 @@ class _Log:
         args = self.client, self.search, self.run_id, "training_", X, y, weights
         _log_estimator_content(*args, self.option("pos_label"), **of_model)
         if self.option("log_post_training_metrics", True):
-            # What is predicted and scored from here on is told to this run.
+            # Later predictions and scores are logged to this run.
             manager = sklearn._AUTOLOGGING_METRICS_MANAGER
             manager.register_model(self.search.best_estimator_, self.run_id)
 

@@ -40,7 +40,7 @@ class Setup:
     sampler: Sampler
     scheduler: Scheduler
     plan: SearchPlan
-    params: dict  # what the user passed to ``fit``
+    params: dict  # arguments passed to ``fit``
     refit_metric: str  # the metric that counts
     folds: Folds
     evaluate: Callable[..., Output]  # of the context, a task and its environment
