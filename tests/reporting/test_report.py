@@ -88,7 +88,7 @@ def test_a_page_has_its_pictures_in_it_and_loads_nothing(search, tmp_path):
     loads = parsed(html).loads
     captions = re.findall("<figcaption>(.*?)</figcaption>", html)
     assert len(loads) == len(captions) == 4
-    for text in ("The best candidates", "All scores", "Scores by the most", "each worker did"):
+    for text in ("The best candidates", "All scores", "Scores by the most", "of the workers"):
         assert sum(text in caption for caption in captions) == 1
     assert all(each.startswith("data:image/png;base64,") for each in loads)
     assert 'name="viewport"' in html

@@ -415,7 +415,7 @@ def test_the_untuned_estimator_is_compared_on_the_folds_that_it_has():
     search.estimator = Noisy(**results["params"][dropped])
     gain = (results["split0_test_score"][[search.best_index_, dropped]] @ [1, -1]).item()
     line = next(s for s in str(report(search)).splitlines() if s.startswith("Untuned"))
-    assert line.endswith(f"1 of 4 folds: tuning gains {max(gain, 0):.2f} on these")
+    assert line.endswith(f"1 of 4 folds: tuning gains {max(gain, 0):.2f} on these folds")
 
 
 def test_a_star_is_hollow_where_the_winner_has_no_score():

@@ -135,9 +135,7 @@ class Context:
     search: BaseSearchCV | None = None
     spool: Any = None  # copies of outputs until the search has recorded them
     aims: Aims = field(default_factory=Aims)  # objectives and bounds
-    changing: tuple[str, ...] | None = (
-        None  # parameters that may change during training; None: all
-    )
+    changing: tuple[str, ...] | None = None  # parameters that may change in training; None: all
     sample: RowSample | None = None  # rows of the training folds; None: all
     home: str = field(default_factory=here)  # process that defines the classes of states
     blocks: np.ndarray | None = None  # by row, whose contributions to scores are kept together
