@@ -30,10 +30,10 @@ LOGGER = logging.getLogger("mlflow.sklearn")  # the user's ``silent=True`` silen
 def autologged(fit: Fit) -> Fit:
     """Let MLflow log this ``fit``, if the user has called ``mlflow.sklearn.autolog()``.
 
-    MLflow wraps the scikit-learn classes itself, so of a search it would see each training on a
-    fold, as a run of its own, and not the search. Here it is given the search's ``fit`` to wrap,
-    by the function that wraps those classes: this one keeps all of autolog's switches, begins and
-    ends the run, and never lets an error of logging end a fit. MLflow is not imported for this.
+    MLflow wraps scikit-learn's classes itself, so it would log each fit on a fold as a separate run,
+    but not the search. Here it gets the search's ``fit`` to wrap with the same function, which
+    respects all of autolog's switches, starts and ends the run, and never lets an error of logging
+    end a fit. MLflow is not imported for this.
     """
 
     class Place:  # place of MLflow's wrapper, removed when autologging changes

@@ -202,7 +202,7 @@ def rows_of(context: Context, task: Task) -> tuple[Any, Any]:
 
 
 def load_state(context: Context, task: Task) -> tuple[State, str, list[Stage]]:
-    """The state to continue from, why an earlier one is lost, and the stages from it on.
+    """Return the state to continue from, the reason if it is lost, and the remaining stages.
 
     A lost state costs time, nothing more.
     """
