@@ -30,8 +30,8 @@ LOGGER = logging.getLogger("mlflow.sklearn")  # the user's ``silent=True`` silen
 def autologged(fit: Fit) -> Fit:
     """Let MLflow log this ``fit``, if the user has called ``mlflow.sklearn.autolog()``.
 
-    MLflow wraps scikit-learn's classes itself, so it would log each fit on a fold as a separate run,
-    but not the search. Here it gets the search's ``fit`` to wrap with the same function, which
+    MLflow wraps scikit-learn's classes itself, so it would log each fit on a fold as a separate
+    run, but not the search. Here it gets the search's ``fit`` to wrap with the same function, which
     respects all of autolog's switches, starts and ends the run, and never lets an error of logging
     end a fit. MLflow is not imported for this.
     """
