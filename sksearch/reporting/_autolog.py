@@ -31,7 +31,7 @@ def autologged(fit: Fit) -> Fit:
     """Let MLflow log this ``fit``, if the user has called ``mlflow.sklearn.autolog()``.
 
     MLflow wraps scikit-learn's classes itself, so it would log each fit on a fold as a separate
-    run, but not the search. Here it gets the search's ``fit`` to wrap with the same function, which
+    run, but not the search. Here it gets the search's ``fit`` to wrap with the same function. It
     respects all of autolog's switches, starts and ends the run, and never lets an error of logging
     end a fit. MLflow is not imported for this.
     """
