@@ -54,7 +54,7 @@ def autologged(fit: Fit) -> Fit:
 
 
 def _log(original: Callable, search: BaseSearchCV, /, X: Any, y: Any = None, **params: Any) -> Any:
-    """Fit, and log to the active run; inside of a fit already logged, only fit."""
+    """Fit, and log to the active run; inside a fit already logged, only fit."""
     import mlflow
     from mlflow.sklearn import _SklearnTrainingSession as Session
     from mlflow.utils.autologging_utils import disable_autologging
