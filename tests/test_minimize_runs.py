@@ -300,7 +300,7 @@ def test_another_search_is_refused_and_what_differs_is_named(
     minimize(**args)
     with pytest.raises(SearchMismatchError, match=said) as caught:
         minimize(**(args | changes))
-    assert "Compared were class, settings, func, space, code, globals, random_state." in str(
+    assert "Compared: class, settings, func, space, code, globals, random_state." in str(
         caught.value
     )
 

@@ -432,7 +432,7 @@ def test_a_family_that_breaks_a_promise_is_found(own, words):
     [
         (RateOfAll(), "alters the predictions without a further step"),
         (Forgets(), "a pickled model of 3 rounds steps has other predictions"),
-        (ForgetsToGoOn(), "with a pickle between, are not 8"),
+        (ForgetsToGoOn(), "pickled in between, do not give the model of 8"),
         (ReadsOnce(), "set_params of depth, rate does not give the same model as the constr"),
         (SVC(), "Boosters is not the family of sklearn.SVC"),
     ],

@@ -278,7 +278,7 @@ def test_only_what_a_dead_process_of_here_has_started_is_waited_for(
 
 @pytest.mark.parametrize(
     ("holder", "name"),
-    [("8 here\n", "process 8, which has ended,"), ("", "a process without a name yet,")],
+    [("8 here\n", "process 8, which has ended,"), ("", "a process not yet identified,")],
 )
 def test_the_dead_and_the_nameless_are_waited_for_as_long_as_it_takes(
     holder, name, tmp_path, monkeypatch

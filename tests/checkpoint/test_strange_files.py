@@ -72,7 +72,7 @@ def test_a_foreign_file_is_refused_and_not_touched(name, replace, stopped, tmp_p
 @pytest.mark.timeout(30)
 def test_a_pipe_is_not_read_from(stopped, tmp_path):
     replace_by_pipe(tmp_path / "checkpoint" / "journal.jsonl", None)
-    with pytest.raises(PermissionError, match="is no regular file"):
+    with pytest.raises(PermissionError, match="is not a regular file"):
         load_history(tmp_path / "checkpoint")
 
 

@@ -129,7 +129,7 @@ def test_names_that_belong_to_the_search_are_named():
         search.fit(NUMBERS, TARGET, time_budget=5)
     with pytest.raises(TypeError, match=r"fit\(X.drop\(columns='cell'\), X\['cell'\]\)"):
         search.fit(of_cells(TARGET), "cell")
-    with pytest.raises(TypeError, match=r"estimator='automatic' is a text.*'auto' chooses"):
+    with pytest.raises(TypeError, match=r"estimator='automatic' is a string.*'auto' chooses"):
         sksearch.SearchCV("automatic", n_iter=1).fit(NUMBERS, TARGET)
     with pytest.raises(TypeError, match=r"tune\(estimator, X, y\)"):
         sksearch.tune(NUMBERS, TARGET)

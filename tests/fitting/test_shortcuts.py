@@ -306,7 +306,7 @@ def test_a_count_is_found_in_training_only_where_all_methods_are_known(kind, nam
         Own = type("Own", (kind,), {"_validate_data_of_mine": own})
         assert growth_of(Own(), name)  # nothing is overridden
         return
-    with pytest.raises(ValueError, match=f"Own has a {method} of its own: pass a list or a"):
+    with pytest.raises(ValueError, match=f"Own overrides {method}: pass a list or a"):
         growth_of(Own(), name)
     assert growth_of(kind(), name)
     assert not isinstance(default_space(Own()).get(name), Outcome)

@@ -268,7 +268,7 @@ def test_the_precision_of_a_gpu_is_available_on_the_cpu(images):
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_a_gpu_that_is_not_there_is_named(images):
-    with pytest.raises(ValueError, match="finds none"):
+    with pytest.raises(ValueError, match="none was found"):
         quick(device="cuda").fit(*images)
 
 

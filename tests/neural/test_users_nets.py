@@ -330,7 +330,7 @@ class Averaged(Callback):
 def test_what_all_candidates_would_begin_with_is_refused():
     for callback in (LoadInitState(Checkpoint(dirname="somewhere")), LoadInitState):
         for estimator in (classifier(callback), make_pipeline(classifier(callback))):
-            with pytest.raises(ValueError, match=r"LoadInitState.*one file"):
+            with pytest.raises(ValueError, match=r"LoadInitState.*same file"):
                 search(estimator).fit(X, y)
     with pytest.raises(ValueError, match="LoadInitState"):
         by_rungs(classifier(LoadInitState(Checkpoint())), 1)

@@ -191,7 +191,7 @@ def test_rungs_tell_how_they_ordered():
     assert shown == [f"{rho:.2f}" for rho in display.correlations_.values()]
     ticks = [text.get_text() for text in display.ax_.get_xticklabels()]
     assert ticks == ["1\n(300)", "3\n(100)", "9\n(34)", "27\n(12)"]
-    with pytest.raises(ValueError, match="one resource"):
+    with pytest.raises(ValueError, match="the same resource"):
         RungDisplay.from_search(history_of(20))
 
 

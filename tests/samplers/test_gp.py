@@ -237,7 +237,7 @@ def test_a_sampler_with_the_same_guards_is_the_same():
     ("guards", "error", "message"),
     [
         ("ties", TypeError, "guards='ties' must be a collection of names"),
-        (None, TypeError, r"or \(\) for none"),
+        (None, TypeError, r"or \(\)\."),
         (
             ["ties", "tie"],
             ValueError,

@@ -125,7 +125,7 @@ def test_a_measured_plan_compares_the_bill_with_the_time():
     with VirtualClock():
         text = str(search.plan(X, y, measure=True))
         assert "80 full fits, about 4 minutes" in text
-        assert "timeout=60 ends it after about 0.25 of that" in text
+        assert "timeout=60 ends it after about 0.25 of this time" in text
         text = str(clone(search).set_params(n_iter=5).plan(X, y, measure=True))
         assert "timeout" not in text
 

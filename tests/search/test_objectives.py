@@ -228,7 +228,7 @@ def test_promotion_is_by_non_dominated_sorting(cls):
         ({"objectives": ["-price", "fit_time"]}, ValueError, "to maximize"),
         ({"refit": "elbow"}, ValueError, "refit='elbow' must be one of"),
         ({"refit": Bound("luck", "<=", 1)}, ValueError, "must bound one of the objectives"),
-        ({"refit": {"luck": 1}}, ValueError, "must have weights of objectives"),
+        ({"refit": {"luck": 1}}, ValueError, "must have weights of the objectives"),
         ({"refit": {"gain": 1, "price": -1}}, ValueError, "at least 0"),
         ({"refit": {"gain": "all"}}, ValueError, "at least 0"),
         ({"refit": {"gain": np.nan}}, ValueError, "at least 0"),

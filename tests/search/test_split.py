@@ -80,7 +80,7 @@ def windows(first, n_train, order=None):
     return [(order[first * (end - n_train) : end], order[end : end + 20]) for end in ends]
 
 
-LATER = "each tests rows that come after those it trains on"
+LATER = "each fold tests rows after its training rows"
 
 
 @pytest.mark.parametrize(
@@ -104,10 +104,10 @@ LATER = "each tests rows that come after those it trains on"
 def test_there_is_no_race_over_folds_that_have_an_order(cv, reason):
     search = SearchCV(Ridge(), ALPHAS, n_iter=3, cv=cv, random_state=0)
     notes, unit = said_of_folds(search)
-    assert notes == [f"no race over them, since {reason}; pass resource='folds' for one"]
+    assert notes == [f"no race over folds, since {reason}; pass resource='folds' for a race"]
     assert unit == "fits"
     assert "n_resources" not in search.fit(X, Y).cv_results_
-    assert f"no race over them, since {reason[:20]}" in str(search.report())
+    assert f"no race over folds, since {reason[:20]}" in str(search.report())
 
 
 @pytest.mark.parametrize(

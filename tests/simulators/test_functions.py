@@ -152,7 +152,7 @@ def test_a_point_has_the_same_value_alone_and_among_others(function):
 
 @pytest.mark.parametrize("X", [[0.0, 0.0], [[0.0, 0.0, 0.0]], 0.0])
 def test_points_of_another_shape_are_refused(X):
-    with pytest.raises(ValueError, match=r"shape .* needs \(n, 2\)"):
+    with pytest.raises(ValueError, match=r"shape .* expects \(n, 2\)"):
         Branin()(X)
 
 

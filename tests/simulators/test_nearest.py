@@ -325,7 +325,7 @@ def test_wrong_shapes_and_spaces_are_refused():
         NearestCurves(space, [], np.zeros((0, 2)))
     with pytest.raises(TypeError, match="one dict"):
         NearestCurves([space, {"y": [1]}], params, np.zeros((2, 2)))
-    with pytest.raises(ValueError, match="it needs 1 columns"):
+    with pytest.raises(ValueError, match="it must have 1 columns"):
         NearestCurves.from_arrays(space, np.zeros((2, 2)), np.zeros((2, 2)))
 
 
