@@ -289,7 +289,7 @@ def test_a_fitted_net_is_pickled_with_its_predictions(make, images):
         ({"class_weight": {"top": -1.0}}, None, r"class_weight\['top'\]=-1.0 must be a finite"),
         ({"class_weight": {"top": np.nan}}, None, r"class_weight\['top'\]=nan must be a finite"),
         ({}, -1.0, "negative weight -1: pass weights of at least 0"),
-        ({"n_stages": 8}, None, "those of 8 x 8.*set n_stages to 4 or less"),
+        ({"n_stages": 8}, None, "images of 8 x 8.*set n_stages to at most 4"),
     ],
 )
 def test_weights_and_depths_that_make_no_sense_are_refused(params, weight, match, images):

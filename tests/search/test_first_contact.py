@@ -71,7 +71,7 @@ def test_an_unknown_parameter_is_refused_when_the_search_is_made(search):
         (RandomSearchCV, "n_candidates", "write n_iter"),
         (HyperbandSearchCV, "n_trials", "timeout"),
         (HyperbandSearchCV, "eta", "write factor"),
-        (RandomSearchCV, "sampler", "take SearchCV"),
+        (RandomSearchCV, "sampler", "use SearchCV"),
         (RandomSearchCV, "groups", "pass it to fit"),
         (SearchCV, "seed", "write random_state"),
         (SearchCV, "metric", "write scoring"),

@@ -223,7 +223,7 @@ def test_promotion_is_by_non_dominated_sorting(cls):
     ("kwargs", "error", "message"),
     [
         ({"objectives": ["gain"]}, ValueError, "at least two distinct metrics"),
-        ({"objectives": ["gain", "-gain"]}, ValueError, "each once"),
+        ({"objectives": ["gain", "-gain"]}, ValueError, "distinct metrics"),
         ({"objectives": ["gain", 3]}, TypeError, "list of names"),
         ({"objectives": ["-price", "fit_time"]}, ValueError, "to maximize"),
         ({"refit": "elbow"}, ValueError, "refit='elbow' must be one of"),
