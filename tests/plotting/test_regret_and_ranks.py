@@ -183,5 +183,5 @@ def test_names_and_ranks_must_match():
         CriticalDifferenceDisplay.from_ranks(ranks(RNG.random((5, 3))), ["a", "b"])
     with pytest.raises(ValueError, match="a row for each problem"):
         CriticalDifferenceDisplay.from_ranks([1, 2, 3], "abc")
-    with pytest.raises(ValueError, match="not finite"):
+    with pytest.raises(ValueError, match="non-finite"):
         CriticalDifferenceDisplay.from_ranks([[1, np.nan, 2]], "abc")

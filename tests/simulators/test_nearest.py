@@ -146,7 +146,7 @@ def test_the_error_leaves_out_failed_trainings():
 
 def test_there_is_no_error_of_a_single_curve():
     problem = NearestCurves({"x": uniform(0, 1)}, [{"x": 0.5}], [[1.0]])
-    with pytest.raises(ValueError, match="no other"):
+    with pytest.raises(ValueError, match="only one candidate"):
         problem.approximation_error()
 
 

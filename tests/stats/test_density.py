@@ -98,5 +98,5 @@ def test_equal_values_need_a_bandwidth():
 def test_bad_arguments_are_refused():
     with pytest.raises(ValueError, match="must be positive"):
         Density(VALUES, bandwidth=0)
-    with pytest.raises(ValueError, match="not finite"):
+    with pytest.raises(ValueError, match="non-finite"):
         Density([1, np.inf])
