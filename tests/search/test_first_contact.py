@@ -75,7 +75,7 @@ def test_an_unknown_parameter_is_refused_when_the_search_is_made(search):
         (RandomSearchCV, "groups", "pass it to fit"),
         (SearchCV, "seed", "write random_state"),
         (SearchCV, "metric", "write scoring"),
-        (SearchCV, "qwertz", "it has estimator, "),
+        (SearchCV, "qwertz", "its parameters are estimator, "),
         (GridSearchCV, "param_distributions", "write param_grid"),
         (GridSearchCV, "n_iter", "all points of the grid are tried"),
         (RandomizedSearchCV, "param_grid", "write param_distributions"),

@@ -298,7 +298,7 @@ def test_checkpoints_and_predictions_out_of_fold_know_the_folds_that_were_chosen
     search = SearchCV(LogisticRegression(), CS, n_iter=2, **kwargs)
     search.fit(X, LABELS, groups=GROUPS)
     assert search.out_of_fold(X, LABELS, groups=GROUPS).shape == (N, 2)
-    with pytest.raises(ValueError, match="other folds"):
+    with pytest.raises(ValueError, match="does not reproduce the folds"):
         search.out_of_fold(X, LABELS)
     more = SearchCV(LogisticRegression(), CS, n_iter=3, **kwargs)
     more.fit(X, LABELS, groups=GROUPS)
