@@ -220,6 +220,4 @@ class Study:
         warn(
             f"The search space has no new candidate after {len(self.history.trials)}: the search "
             "continues without new ones. Ask for fewer candidates, or widen the space.",
-            UserWarning,
-            stacklevel=2,
         )

@@ -287,13 +287,9 @@ def _rungs(saved):
         known = scores[np.isfinite(scores)]
         best, middle = (known.max(), np.median(known)) if len(known) else (math.nan, math.nan)
         n_failed = len(scores) - len(known)
-        rows.append(
-            (
-                *(f"{part:,}" for part in key),
-                f"{len(scores):,} of {max(planned.get(key, 0), len(scores)):,}",
-                _number(float(best)), _number(float(middle)), f"{n_failed:,}" if n_failed else "",
-            )
-        )  # fmt: skip
+        n_scores = f"{len(scores):,} of {max(planned.get(key, 0), len(scores)):,}"
+        cells = n_scores, _number(float(best)), _number(float(middle))
+        rows.append((*(f"{n:,}" for n in key), *cells, f"{n_failed:,}" if n_failed else ""))
     head = ["#bracket", f"#{saved.plan_.unit}", "#candidates", "#best", "#median", "#failed"]
     yield element("h2", "Rungs")
     yield _table(head, rows)

@@ -35,7 +35,9 @@ MODULES = [
         if module.name not in {"_utils", "reader"} and (module.name != "neural" or HAS_TORCH)
     ),
 ]
-SEARCHES = [getattr(sksearch, name) for name in sksearch.__all__ if name.endswith("SearchCV")]
+SEARCHES = [
+    getattr(sksearch.search, name) for name in sksearch.search.__all__ if name.endswith("SearchCV")
+]
 MADE = {"_build", "gallery", "generated"}  # by Sphinx, as is docs/api.md
 PAGES = [
     *("README.md", "CONTRIBUTING.md"),

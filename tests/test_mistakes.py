@@ -33,7 +33,6 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from sklearn.svm import SVC, SVR
 
 from sksearch import (
-    GridSearchCV,
     HyperbandSearchCV,
     RandomSearchCV,
     SearchCV,
@@ -42,6 +41,7 @@ from sksearch import (
     report,
     tune,
 )
+from sksearch.model_selection import GridSearchCV
 from sksearch.samplers import TPESampler
 from sksearch.schedulers import Hyperband
 from sksearch.space import default_models

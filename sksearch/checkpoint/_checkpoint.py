@@ -176,8 +176,6 @@ def read_journal(path: str | os.PathLike) -> tuple[dict | None, list[dict], list
         warn(
             f"{path} is damaged after its first {len(found.records)} records; later ones are not "
             "read.",
-            UserWarning,
-            stacklevel=2,
         )
     return split(found.records)
 

@@ -23,11 +23,11 @@ from sksearch.space import When
 
 # Parameters of a search that are separate parts, or may change from one fit to the next.
 NO_SETTINGS = {
-    "estimator", "param_distributions", "param_grid", "scoring", "cv", "random_state",
-    "refit", "n_jobs", "verbose", "pre_dispatch", "timeout", "target_score", "patience", "stop",
-    "overtime", "candidate_timeout", "memory_limit", "max_retries", "devices", "checkpoint_dir",
-    "select", "func", "space", "target", "callback",
-}  # fmt: skip
+    *("estimator", "param_distributions", "param_grid", "scoring", "cv", "random_state"),
+    *("refit", "n_jobs", "verbose", "pre_dispatch", "timeout", "target_score", "patience"),
+    *("stop", "overtime", "candidate_timeout", "memory_limit", "max_retries", "devices"),
+    *("checkpoint_dir", "select", "func", "space", "target", "callback"),
+}
 # Settings that may grow: the search then resumes at its end.
 GROWING = {"n_iter", "n_candidates", "n_iterations", "max_resources", "audit"}
 N_ITEMS = 1000  # items; a longer part has only a digest
@@ -170,8 +170,6 @@ def _warn_of_rest(old: Part, new: dict[str, Part], path: str | Path) -> None:
     if sentences:
         warn(
             f"The search in {str(path)!r} is resumed, although {'; and '.join(sentences)}.",
-            UserWarning,
-            stacklevel=2,
         )
 
 

@@ -29,9 +29,7 @@ from sksearch.reader._values import metric_that_counts
 from sksearch.space._outcome import outcome_named
 
 #: Searches that rank as scikit-learn's do.
-NAMESAKES = (
-    "GridSearchCV", "RandomizedSearchCV", "HalvingGridSearchCV", "HalvingRandomSearchCV",
-)  # fmt: skip
+NAMESAKES = {f"{a}SearchCV" for a in ("Grid", "Randomized", "HalvingGrid", "HalvingRandom")}
 
 
 def load_history(path: str | os.PathLike) -> "SavedSearch":
@@ -257,13 +255,12 @@ class SavedSearch:
         if not rows:
             return {"params": []}
         name_error_scores([output for row in rows for output in row.new_outputs])
-        header = self._header
+        header, by_folds = self._header, self.plan_.by_folds
+        shown = header.n_splits, header.return_train_score, () if header.whole else COLUMNS
+        wins = header.any_rung_wins
         with warnings.catch_warnings():  # from non-finite scores, as during the search
             warnings.simplefilter("ignore", UserWarning)
-            return cv_results(
-                rows, header.n_splits, header.return_train_score, () if header.whole else COLUMNS,
-                header.any_rung_wins, violations, self.plan_.by_folds, header.search in NAMESAKES,
-            )  # fmt: skip
+            return cv_results(rows, *shown, wins, violations, by_folds, header.search in NAMESAKES)
 
     def _keep_best(self, rows: list[ResultRow]) -> None:
         results, self.best_index_ = self.cv_results_, None

@@ -83,8 +83,6 @@ def _lock_or_wait(file: FileIO, path: Path) -> bool:
             warn(
                 f"{path.parent} is locked by {dead} or by a process started by it. The search "
                 f"waits for its end; `fuser {path}` prints its number.",
-                UserWarning,
-                stacklevel=2,
             )
         computer.sleep(min(1.0, 0.02 + seconds / 10))
     return True

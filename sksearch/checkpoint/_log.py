@@ -104,7 +104,6 @@ class Log:
                     f"{self.path} cannot be written ({error}). The search continues, keeps its "
                     "results in memory, and tries again after each result. Results not written "
                     "before this process ends cannot be resumed.",
-                    UserWarning,
                     stacklevel=4,
                 )
 
@@ -119,7 +118,6 @@ class Log:
         warn(
             f"{self.path} is missing: its directory was deleted or renamed. The search continues, "
             "but cannot be resumed from there.",
-            UserWarning,
             stacklevel=5,
         )
 
@@ -170,7 +168,7 @@ class Log:
             message = f"{what}, as after a kill: the last {damage} bytes were removed."
         self._file.truncate(found.good)
         system().sync(self._file)
-        warn(message, UserWarning, stacklevel=4)
+        warn(message, stacklevel=4)
 
 
 def check(found: Scan, path: Path) -> None:

@@ -153,10 +153,7 @@ class JournalRecorder(Recorder):
         if old is None or self._extends:
             if isinstance(given := params["random_state"], np.random.RandomState):
                 self._random_state |= {"left": describe(given.get_state())}
-            self._header = _header(
-                kind, isinstance(params.get("refit"), str), setup, parts, self._random_state,
-                self._versions,
-            )  # fmt: skip
+            self._header = self._header_of(kind, isinstance(params.get("refit"), str), setup)
             checkpoint.begin(self._header.to_record(), setup.context.splits)
             self._know_search()
         if self._extends:  # spooled outputs are the smaller search's, and in the journal
@@ -228,8 +225,6 @@ class JournalRecorder(Recorder):
                     f"The fitted models of {n} evaluations in {str(self.checkpoint.path)!r} were "
                     "deleted when that search finished: the candidates that the larger search "
                     "continues are trained again from scratch.",
-                    UserWarning,
-                    stacklevel=2,
                 )
             return None
         return self._with_state(output)
@@ -297,6 +292,36 @@ class JournalRecorder(Recorder):
             return random_state
         return self._random_state
 
+    def _header_of(self, kind: type, names_metric: bool, setup: Setup) -> Header:
+        """Return the first record of this search's journal."""
+        problem, resource = setup.problem, setup.context.resource
+        aims, sample = setup.context.aims, setup.context.sample
+        return Header(
+            search=kind.__name__,
+            sksearch=sys.modules["sksearch"].__version__,
+            versions=self._versions,
+            seed=problem.seed,
+            random_state=self._random_state,
+            parts=self._parts,
+            n_splits=len(setup.context.splits),
+            unit=resource.unit,
+            whole=resource.acts_on == "fits",
+            adds=next(iter(resource.params({}, 1)), None),
+            finds=problem.space.outcomes[0] if len(problem.space.outcomes) == 1 else None,
+            metric=setup.context.metric if names_metric or aims.metric else None,
+            refit=setup.plan.refit,
+            any_rung_wins=setup.plan.any_rung_wins,
+            is_most=setup.plan.is_most,
+            return_train_score=bool(setup.context.return_train_score),
+            min_resources=problem.min_resources,
+            max_resources=problem.max_resources,
+            plan=[list(astuple(rung)) for rung in setup.plan.rungs],
+            names=problem.space.names,
+            objectives=list(aims.objectives),
+            bounds=[[bound.metric, bound.op, float(bound.value)] for bound in aims.bounds],
+            sample=None if sample is None else list(astuple(sample)),
+        )
+
     def _compare(self, setup: Setup, parts: dict[str, dict]) -> None:
         """Raise SearchMismatchError unless the journal is this search's; load its folds."""
         old, path = self._header, self.checkpoint.path
@@ -333,8 +358,6 @@ class JournalRecorder(Recorder):
             warn(
                 f"{path} was written with {', '.join(sorted(changed.values()))}: its results are "
                 f"kept, but its fitted models are trained again.{note}",
-                UserWarning,
-                stacklevel=2,
             )
 
     def _in_spool(self, name: str) -> Output | None:
@@ -350,8 +373,6 @@ class JournalRecorder(Recorder):
             file = self.checkpoint.spool / f"{name}.json"
             warn(
                 f"{file} was not written by a worker ({first_line(error)}), and is ignored.",
-                UserWarning,
-                stacklevel=2,
             )
             return None
         return output
@@ -367,8 +388,6 @@ class JournalRecorder(Recorder):
                 f"{self.checkpoint.path} contains fitted models written by another user, or "
                 f"signed with a key other than the one in {key_file()}. Reading them could run "
                 f"arbitrary code, so they are trained again. {key_trouble()}".rstrip(),
-                UserWarning,
-                stacklevel=2,
             )
         return state_in_folder(output, self.folder)
 
@@ -404,8 +423,6 @@ class JournalRecorder(Recorder):
                 f"The larger search cannot reuse {n_left} of the {n_all} evaluations in "
                 f"{str(self.checkpoint.path)!r}: it reuses an evaluation only if it reaches the "
                 "same candidate by the same rungs, and runs all others.",
-                UserWarning,
-                stacklevel=2,
             )
 
     def _remember(self, setup: Setup) -> None:
@@ -456,41 +473,3 @@ def _check_folds(told: ToldEvent, folds: range) -> None:
 def _trial_and_resource(name: str) -> tuple[int, ...]:
     """Return the first two parts of a task's name."""
     return tuple(int(part) for part in name.split(".")[:2])
-
-
-def _header(
-    kind: type,
-    names_metric: bool,
-    setup: Setup,
-    parts: dict[str, dict],
-    random_state: object,
-    versions: dict[str, str],
-) -> Header:
-    """Return the first record of this search's journal."""
-    problem, resource = setup.problem, setup.context.resource
-    aims, sample = setup.context.aims, setup.context.sample
-    return Header(
-        search=kind.__name__,
-        sksearch=sys.modules["sksearch"].__version__,
-        versions=versions,
-        seed=problem.seed,
-        random_state=random_state,
-        parts=parts,
-        n_splits=len(setup.context.splits),
-        unit=resource.unit,
-        whole=resource.acts_on == "fits",
-        adds=next(iter(resource.params({}, 1)), None),
-        finds=problem.space.outcomes[0] if len(problem.space.outcomes) == 1 else None,
-        metric=setup.context.metric if names_metric or aims.metric else None,
-        refit=setup.plan.refit,
-        any_rung_wins=setup.plan.any_rung_wins,
-        is_most=setup.plan.is_most,
-        return_train_score=bool(setup.context.return_train_score),
-        min_resources=problem.min_resources,
-        max_resources=problem.max_resources,
-        plan=[list(astuple(rung)) for rung in setup.plan.rungs],
-        names=problem.space.names,
-        objectives=list(aims.objectives),
-        bounds=[[bound.metric, bound.op, float(bound.value)] for bound in aims.bounds],
-        sample=None if sample is None else list(astuple(sample)),
-    )

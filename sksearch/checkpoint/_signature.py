@@ -51,8 +51,6 @@ def make_key() -> None:
             warn(
                 f"{file}, the key that signs the models of checkpoints, {wrong}: it is replaced "
                 "by a new key, and earlier models are trained again.",
-                UserWarning,
-                stacklevel=2,
             )
         if look_at(file, follow=False) is None:
             _write_key(file)

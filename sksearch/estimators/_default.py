@@ -105,8 +105,6 @@ def default_space(
         warn(
             f"{listed(models)} has no default space, so only {', '.join(space)} is searched. Add "
             f"its parameters: {{**default_space(estimator), '{path}__{own}': [...]}}.",
-            UserWarning,
-            stacklevel=2,
         )
     return space
 

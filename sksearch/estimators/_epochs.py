@@ -42,8 +42,6 @@ def warn_of_own_fit(last: Any, resource: str) -> None:
         warn(
             f"resource={resource!r} trains by partial_fit, so the custom fit of {name} is not "
             "called: define an equivalent partial_fit, or search with another resource.",
-            UserWarning,
-            stacklevel=2,
         )
 
 

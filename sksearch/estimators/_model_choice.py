@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
+from sklearn.utils import ClassifierTags
 
 from sksearch._utils._compat import routing_enabled
 from sksearch.estimators._default import own_candidate
@@ -197,7 +198,13 @@ class AutoModels(OneOf):
         return super().get_params() if deep and self.named else {}
 
     def __sklearn_tags__(self) -> Any:
-        return super().__sklearn_tags__() if self.named else BaseEstimator.__sklearn_tags__(self)
+        if self.named:
+            return super().__sklearn_tags__()
+        # y decides, and is unknown before `fit`. With this tag cross-validation stratifies its
+        # folds if y has classes, and otherwise makes those of a regressor.
+        tags = BaseEstimator.__sklearn_tags__(self)
+        tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
+        return tags
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         return repr("auto")

@@ -76,8 +76,6 @@ def check_net(net: Any) -> None:
             warn(
                 f"{type(net).__name__} has the callback {kind.__name__}, whose on_train_end runs "
                 "only at the end of the refit: candidates are scored without it.",
-                UserWarning,
-                stacklevel=2,
             )
         monitor = getattr(callback, "monitor", None)
         if split is None and isinstance(monitor, str) and monitor.startswith("valid_"):
@@ -91,8 +89,6 @@ def check_net(net: Any) -> None:
             f"{type(net).__name__} holds out a fifth of each training fold for its own validation "
             "(train_split=ValidSplit(5), skorch's default), but the search already scores it on "
             "test folds: pass train_split=None to train on all rows.",
-            UserWarning,
-            stacklevel=2,
         )
 
 

@@ -452,7 +452,8 @@ def _ways(table: TableColumns, steps: list) -> list[tuple[list, str]]:
     found = []
     for _, step, names in parts:
         inner = [each for _, each in getattr(step, "steps", [("", step)])]
-        inner = [getattr(each, "transformer", each) for each in inner]
+        while any(hasattr(each, "transformer") for each in inner):
+            inner = [getattr(each, "transformer", each) for each in inner]
         own = [given[name] for name in names if name in given]
         if not own:
             continue

@@ -233,7 +233,6 @@ def _run_missing(
         warn(
             f"{len(failures)} of {len(runs)} runs failed and have no rows. The first: search "
             f"{search!r} on problem {problem!r} with seed {seed}: {error}",
-            UserWarning,
             stacklevel=3,
         )
 

@@ -146,10 +146,7 @@ class CrossValidatedLoss:
         Arguments of ``fit``.
     """
 
-    def __init__(
-        self, parts: Parts, bounds: dict[str, tuple[float, float]], X: Any, y: Any,
-        splits: list, classes: Any, fit_params: dict,
-    ):  # fmt: skip
+    def __init__(self, parts, bounds, X, y, splits, classes, fit_params):
         self.parts, self.ranges = parts, {name: bounds[name] for name in sorted(bounds)}
         self._data, self._splits = (X, y), splits
         self._classes, self._fit_params = classes, fit_params

@@ -34,7 +34,7 @@ class FeaturePenalties(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     See Also
     --------
-    sksearch.HypergradientSearchCV : Finds hundreds of penalties.
+    sksearch.search.HypergradientSearchCV : Finds hundreds of penalties.
 
     Notes
     -----

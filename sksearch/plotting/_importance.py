@@ -128,8 +128,6 @@ class ImportanceDisplay(Display):
         )
         if found.explained < KNOWN:
             explained = "too few or too noisy"
-        ax.set_title(
-            f"What mattered, from {found.n_candidates} candidates\n({explained})",
-            loc="left", fontsize=11,
-        )  # fmt: skip
+        title = f"What mattered, from {found.n_candidates} candidates\n({explained})"
+        ax.set_title(title, loc="left", fontsize=11)
         return self

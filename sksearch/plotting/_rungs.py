@@ -1,6 +1,6 @@
 """Agreement of each rung with the ranking at the next one."""
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy.stats import spearmanr
@@ -157,10 +157,9 @@ class RungDisplay(Display):
                 rho = _correlation(scores, after)
                 self.correlations_[level, levels[k + 1]] = rho
                 text = "?" if np.isnan(rho) else f"{rho:.2f}"
-                ax.text(
-                    k + 0.5, 1.02, text, ha="center", transform=ax.get_xaxis_transform(),
-                    color=COLORS[0], fontweight="bold",
-                )  # fmt: skip
+                at, color = ax.get_xaxis_transform(), COLORS[0]
+                looks: dict[str, Any] = {"ha": "center", "fontweight": "bold"}
+                ax.text(k + 0.5, 1.02, text, transform=at, color=color, **looks)
         every = np.concatenate([list(s.values()) for s in by_resource.values()])
         axis_of_scores(ax, every, self.winner.score if self.winner else None)
         if self.winner is not None:

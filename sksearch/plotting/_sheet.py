@@ -19,7 +19,7 @@ from sksearch.stats._candidates import Candidates
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-N_SLICES = 6
+N_SLICES = 6  # parameters: two rows fit into a quarter of the sheet
 
 
 class SearchDisplay:

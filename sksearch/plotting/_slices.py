@@ -1,7 +1,7 @@
 """Scores over the values of each parameter."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -167,19 +167,17 @@ class SliceDisplay(Display):
             width = 0.3 / max(1, len(axis.choices) - 1)
             x = x + np.random.default_rng(0).uniform(-width, width, len(x))
         many = len(x) > MANY
-        ax.plot(
-            x, found.scores, "o", ms=2 if many else 4, alpha=0.25 if many else 0.6,
-            color=GREY, mew=0, rasterized=many,
-        )  # fmt: skip
+        size, alpha = (2, 0.25) if many else (4, 0.6)
+        dots: dict[str, Any] = {"ms": size, "alpha": alpha, "rasterized": many}
+        ax.plot(x, found.scores, "o", color=GREY, mew=0, **dots)
         if found.star is not None:
             params, score = found.star
             place = axis.encode([params])[0] if found.at is None else x[found.at]
             ax.plot(place, score, ms=12, **star_style(found.at is None))
         failed = axis.encode(found.failed)
-        ax.plot(
-            failed, np.full(len(failed), 0.02), "|", ms=7, color="k", alpha=0.3 if many else 1,
-            transform=ax.get_xaxis_transform(),
-        )  # fmt: skip
+        at, height = ax.get_xaxis_transform(), np.full(len(failed), 0.02)
+        alpha = 0.3 if many else 1
+        ax.plot(failed, height, "|", ms=7, color="k", alpha=alpha, transform=at)
 
 
 def _draw_effect(ax: "Axes", axis: Axis, effect: Effect) -> None:

@@ -16,7 +16,7 @@ from sksearch.reporting._ranges import code_of_range, ranges_of
 
 LONGEST = 100  # characters of an error
 PURE = 0.8  # share of failures among those with a value, from which on the value is to blame
-MIN_FAILED = 3
+MIN_FAILED = 3  # alike: fewer do not show a common parameter
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from sksearch.reporting import _words as words
 from sksearch.reporting._advice import Facts
 from sksearch.reporting._rivals import finalists
 
-N_BEST = 20
+N_BEST = 20  # candidates
 LONGEST = 46  # characters of the label of a candidate
 DISPLAYS: list[tuple[str, Any]] = [
     ("All scores of the search.", HistoryDisplay),

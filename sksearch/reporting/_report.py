@@ -15,7 +15,7 @@ from sksearch.reporting._nested import NestedReport, is_nested
 from sksearch.reporting._rivals import read_results
 from sksearch.reporting._sections import Section, find_facts, headline, write_sections
 
-N_ADVICE = 5
+N_ADVICE = 5  # shown unless the report is full; the most urgent come first
 
 
 class Report:

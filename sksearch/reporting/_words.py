@@ -10,7 +10,7 @@ from sksearch.history import Params
 from sksearch.space._values import native
 
 LONGEST = 48  # characters of one value
-WIDTH = 96
+WIDTH = 96  # characters of a line
 MARGIN = 10  # columns of the titles
 WRAP: dict[str, Any] = {
     "width": WIDTH - MARGIN,

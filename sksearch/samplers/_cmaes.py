@@ -20,7 +20,7 @@ from sksearch.history import History, Params, Problem, Result
 from sksearch.samplers._observations import MAX_RESOURCE_RATIO, ResultIndex
 from sksearch.space import Space
 
-MIN_SIZE = 4
+MIN_SIZE = 4  # of a population: half of it is selected
 N_DRAWS = 100  # until a candidate is new
 N_RESAMPLED = 50  # until a draw is inside the ranges, and allowed
 MIN_STEP = 1e-6  # on the unit cube; the distribution restarts below it

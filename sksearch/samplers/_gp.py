@@ -62,7 +62,7 @@ class GPSampler(LearningSampler):
     n_restarts : int, default=0
         Number of random points, in addition to the mode of the prior, from which the
         hyperparameters are optimised.
-    guards : collection of str, default=("interior", "outliers", "second_opinion", "ties")
+    guards : collection of str, default=("interior", "outliers", "prior", "second_opinion", "ties")
         Safeguards against errors of the model, see the notes. ``()`` gives plain Bayesian
         optimisation as in the literature: "log_ei" is then the expected improvement [7]_, which
         has the same maximum.
@@ -84,6 +84,8 @@ class GPSampler(LearningSampler):
     - "outliers": scores far below the others are raised, and all are transformed towards normality
       (`sksearch.models.robust_power_transform`); otherwise they are standardised, which may be
       better in a curved valley.
+    - "prior": the hyperparameters of the process of scores have a prior. Without it they maximise
+      the marginal likelihood, as in most papers, which a few results hardly determine.
     - "second_opinion": after five results without an improvement, every second proposal comes from
       `TPESampler`, until a better one is found. A wrong process may remain wrong, since it only
       evaluates points where it expects most.

@@ -17,7 +17,7 @@ from sksearch.samplers._observations import WITHOUT_JOINT, Observations
 from sksearch.samplers._surrogate import LearningSampler
 from sksearch.space import Space
 
-MIN_SIZE = 4
+MIN_SIZE = 4  # a mutant is made of four members
 N_OFFSPRING = 20  # attempts to make one that is new and allowed
 
 

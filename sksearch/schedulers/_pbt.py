@@ -21,7 +21,7 @@ from sksearch.space._scaling import scaled
 Selection = tuple[list[int], list[int], list[int]]
 PART = 20  # of the largest resource, if the user sets no step
 SHARE = 0.2  # of the population that is replaced, and of its replacements
-FACTORS = (0.8, 1.2)
+FACTORS = (0.8, 1.2)  # of a number that is perturbed, as in [1]_
 RESAMPLED = 0.25  # probability of drawing a parameter again
 N_TRIES = 100  # attempts to find allowed parameters
 

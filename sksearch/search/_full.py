@@ -310,15 +310,7 @@ class SearchCV(BaseSearch):
         select: Literal["auto", "best", "top"] = "auto",
         batch_size: int | Literal["auto"] = "auto",
     ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.n_iter = n_iter
-        self.sampler = sampler
-        self.scheduler = scheduler
-        self.resource = resource
-        self.min_resources = min_resources
-        self.max_resources = max_resources
-        self.select = select
-        self.batch_size = batch_size
+        self._store(locals())
 
     def _left(self) -> frozenset[str]:
         """Return the parts left to the search; the folds only if no splitter is passed."""
@@ -573,8 +565,7 @@ class RandomSearchCV(BaseSearch):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.n_iter = n_iter
+        self._store(locals())
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         scheduler = FullFidelity(self.n_iter)
@@ -747,7 +738,7 @@ class QuasiRandomSearchCV(BaseSearch):
     >>> from scipy.stats import loguniform
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import SVC
-    >>> from sksearch import QuasiRandomSearchCV
+    >>> from sksearch.search import QuasiRandomSearchCV
     >>> X, y = load_iris(return_X_y=True)
     >>> space = {"C": loguniform(1e-3, 1e3), "gamma": loguniform(1e-4, 1e1)}
     >>> search = QuasiRandomSearchCV(SVC(), space, n_iter=16, random_state=0).fit(X, y)
@@ -793,9 +784,7 @@ class QuasiRandomSearchCV(BaseSearch):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.n_iter = n_iter
-        self.method = method
+        self._store(locals())
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         sampler = QuasiRandomSampler(self.method, self.n_iter)
@@ -850,7 +839,5 @@ def _all_or(sampler: Sampler, space: Space, n_iter: int) -> Sampler:
         warn(
             f"The total space of parameters {space.size} is smaller than n_iter={n_iter}: "
             f"all {space.size} candidates are tried.",
-            UserWarning,
-            stacklevel=2,
         )
     return GridSampler()

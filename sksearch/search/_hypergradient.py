@@ -280,7 +280,7 @@ class HypergradientSearchCV(BaseSearch):
     >>> from sklearn.linear_model import Ridge
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
-    >>> from sksearch import HypergradientSearchCV
+    >>> from sksearch.search import HypergradientSearchCV
     >>> from sksearch.hypergradients import FeaturePenalties
     >>> X, y = load_diabetes(return_X_y=True)
     >>> model = make_pipeline(StandardScaler(), FeaturePenalties(), Ridge())
@@ -325,8 +325,7 @@ class HypergradientSearchCV(BaseSearch):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.n_iter = n_iter
+        self._store(locals())
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return Descent(), FullFidelity(self.n_iter)
@@ -351,13 +350,12 @@ class HypergradientSearchCV(BaseSearch):
     def _prepare(self, *args: Any) -> Setup:
         """Prepare like all searches, with a sampler that evaluates the loss."""
         setup = super()._prepare(*args)
-        context = setup.context
+        c = setup.context
         given: Any = setup.problem.space.given
         bounds = {name: _ends(name, values) for name, values in given.items()}
         loss = CrossValidatedLoss(
-            parts_of(context.estimator), bounds, context.X, context.y, context.splits,
-            context.classes, context.fit_params,
-        )  # fmt: skip
+            parts_of(c.estimator), bounds, c.X, c.y, c.splits, c.classes, c.fit_params
+        )
         return replace(setup, sampler=Descent(loss))
 
 

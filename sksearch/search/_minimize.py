@@ -50,9 +50,9 @@ MAX_RETRIES = 1  # of a call after a dead worker process, as in the searches
 NO_RESULT = Result(math.nan)  # of a candidate without a result at the largest resource
 #: Parameters shared with the searches.
 SHARED = (
-    "n_iter", "sampler", "scheduler", "prior", "batch_size", "timeout", "candidate_timeout",
-    "checkpoint_dir", "random_state",
-)  # fmt: skip
+    *("n_iter", "sampler", "scheduler", "prior", "batch_size", "timeout", "candidate_timeout"),
+    *("checkpoint_dir", "random_state"),
+)
 CONSTRAINTS = {name: SearchCV._parameter_constraints[name] for name in SHARED} | {
     "n_jobs": [Interval(Integral, None, None, closed="neither"), None],
     "min_resources": [COUNT],
@@ -122,9 +122,9 @@ def minimize(
     initial_params : dict, list of dict or None, default=None
         Candidates to evaluate first.
     prior_results : object, list of objects or None, default=None
-        Results of earlier searches by this function or others. See `sksearch.earlier_results`,
-        which also marks them as results of the same function. In tables scores are the negative
-        loss, greater is better.
+        Results of earlier searches by this function or others. See
+        `sksearch.search.earlier_results`, which also marks them as results of the same function.
+        In tables scores are the negative loss, greater is better.
     prior : dict or None, default=None
         Belief about good values by parameter name: a distribution of a number, or a dict of
         weights of the choices in a list. Proposals follow it at first, and less with each result,
@@ -351,10 +351,10 @@ def _prepare(search: Minimize, rng: np.random.RandomState) -> Setup:
     context = FunctionContext.of(search.func, units, aims, problem.seed, plan.n_candidates)
     limits = Limits(search.candidate_timeout, retries=MAX_RETRIES)
     workers = Workers(search.n_jobs, limits=limits, batch_size=search.batch_size)
+    folds = Folds(context.splits)
     return Setup(
-        context, problem, sampler, scheduler, plan, {}, "score", Folds(context.splits), call,
-        earlier, time, stops, workers,
-    )  # fmt: skip
+        context, problem, sampler, scheduler, plan, folds, call, earlier, time, stops, workers
+    )
 
 
 # ---- after
@@ -372,7 +372,6 @@ def _result(run: Run) -> OptimizeResult:
         warn(
             f"{len(failed)} of {len(results)} evaluations failed; the last error: "
             f"{failed[-1].error.rstrip('.')}.",
-            UserWarning,
             stacklevel=5,  # points outside the wrappers of `minimize`
         )
     top = max(r for r, _, _ in ok)

@@ -15,10 +15,10 @@ from sksearch.fitting.run._setup import Setup
 #: Attributes that require a winner, and attributes that require a model fitted on all rows.
 OF_THE_WINNER = ("best_params_", "best_score_", "best_index_")
 OF_THE_MODEL = (
-    "best_estimator_", "refit_time_", "classes_", "n_features_in_", "feature_names_in_", "predict",
-    "predict_proba", "predict_log_proba", "decision_function", "score_samples", "transform",
-    "inverse_transform",
-)  # fmt: skip
+    *("best_estimator_", "refit_time_", "classes_", "n_features_in_", "feature_names_in_"),
+    *("predict", "predict_proba", "predict_log_proba", "decision_function", "score_samples"),
+    *("transform", "inverse_transform"),
+)
 
 
 class WinnerChoice(BaseSearchCV):

@@ -186,8 +186,8 @@ class SurrogateProblem(CurveProblem):
         """Return the input rows of a model."""
         if self._encode is not None:
             epochs = np.tile(np.arange(1, self.max_resources + 1), len(params))
-            return self._encode([each for each in params for _ in range(self.max_resources)],
-                                epochs)  # fmt: skip
+            repeated = [each for each in params for _ in range(self.max_resources)]
+            return self._encode(repeated, epochs)
         names = getattr(model, "feature_names_in_", None)
         if names is None:
             return _rows(self.space, params, self.max_resources)

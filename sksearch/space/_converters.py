@@ -181,8 +181,6 @@ def _from_skopt_dimension(name: str, dimension: Any) -> Any:
         warn(
             f"{name}={dimension!r} is read as {len(dimension)} choices; scikit-optimize up to "
             "0.10 reads it as a range. For a range, write a tuple.",
-            UserWarning,
-            stacklevel=2,
         )
     return [native(choice) for choice in dimension]
 

@@ -23,7 +23,7 @@ from ._dimensions import (
 )
 from ._values import hashable_key, native
 
-MAX_INTEGER = 2**63 - 1
+MAX_INTEGER = 2**63 - 1  # of NumPy's int64
 #: Replacements for distributions of other libraries.
 FOREIGN = {
     "skopt": "pass sksearch.space.from_skopt(space), which translates the whole space",
@@ -371,8 +371,6 @@ def _warn_of_pair(values, where):
         warn(
             f"{where} is {values!r}, read as two choices, not as a range. Write [{low}, {high}] "
             f"for two choices, or scipy.stats.{span} for all numbers between them.",
-            UserWarning,
-            stacklevel=2,
         )
 
 
@@ -424,8 +422,6 @@ def _distinct(choices: list, where: str) -> list:
         warn(
             f"{where} has {len(choices)} choices, of which only {len(kept)} are distinct: "
             "duplicates are dropped.",
-            UserWarning,
-            stacklevel=2,
         )
     return kept
 

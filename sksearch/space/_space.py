@@ -19,8 +19,8 @@ from ._values import hashable_key, place as place_of, randbelow, same, stable_re
 
 # Up to this size unseen candidates are enumerated, so that draws are exactly uniform.
 MAX_ENUMERATED = 100_000
-N_TRIES = 100
-N_TRIES_ALLOWED = 10_000
+N_TRIES = 100  # draws until a candidate is new
+N_TRIES_ALLOWED = 10_000  # draws if constraints may exclude most of them
 MIN_CONTINUOUS = 16  # number of integers from which they are treated as continuous
 
 

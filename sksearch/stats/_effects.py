@@ -10,7 +10,7 @@ from sksearch.stats._importance import Model, pull_in
 N_POINTS = 24  # of the grid of a number
 N_PLANE = 40  # of each side of the grid of two numbers
 N_OTHERS = 200  # draws averaged over
-N_MODELS = 10
+N_MODELS = 10  # of bootstrap samples: their spread is shown
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ N_GROUPS = 16  # of the values of a number
 N_KNOTS = 6  # of the piecewise linear effect of a number
 RIDGE = 3.0  # added to the number of candidates that a knot has
 N_TREES = 10  # of each forest
-N_MODELS = 24
-MIN_CANDIDATES = 5
+N_MODELS = 24  # of bootstrap samples: quantiles need more than means
+MIN_CANDIDATES = 5  # below which no model is fitted
 FENCE = 3  # interquartile ranges below the lower quartile: Tukey's outer fence
 
 

@@ -17,7 +17,7 @@ from scipy.stats import t as t_distribution
 from sksearch._utils._numerics import own_numerics
 from sksearch.stats._selection import SelectedScore, additive_model
 
-N_RESAMPLES = 500
+N_RESAMPLES = 500  # of the blocks
 FEWEST_BLOCKS = 20  # with fewer, the folds are as good
 KNOWN = 0.9  # of the candidates, whose contributions have to be known
 #: Models of several folds share training rows, so one sample makes all of them better or worse:

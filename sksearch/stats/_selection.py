@@ -21,8 +21,8 @@ from sksearch._utils._numerics import own_numerics
 from sksearch.stats._checks import check_fraction
 from sksearch.stats._noise import FLAT, checked_scores, pooled_variances
 
-N_GRID = 100
-N_EM = 100
+N_GRID = 100  # places of the prior
+N_EM = 100  # steps of expectation maximisation
 # Candidates with like scores often have like parameters, and share their luck: they count as one
 # other. If all of them counted, intervals of real searches would be too short.
 MOST_NEAR = 2

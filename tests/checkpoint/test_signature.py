@@ -109,10 +109,7 @@ def test_the_bomb_would_go_off(tmp_path):
 def test_a_model_that_was_replaced_or_damaged_is_not_sent_to_a_worker_elsewhere(tmp_path):
     """A worker that does not see the file cannot tell, so its sender does."""
     saved = SavedState.write(dump_state(State(Noisy())), tmp_path, "0.1.0")
-    task = Task(
-        trial_id=0, fold=0, params={}, resource=2, spent=1, state=saved, before=(),
-        continues=True, keep=True, callbacks=None,
-    )  # fmt: skip
+    task = Task(0, 0, {}, 2, 1, None, state=saved, continues=True, keep=True)
     assert task.carrying().state == saved.path.read_bytes()
     estimator = Noisy()
     estimator.bomb = Bomb(tmp_path / "trace")

@@ -10,9 +10,9 @@ from concurrent.futures import wait
 
 import pytest
 
+from sksearch.executors import end_idle_workers
 from sksearch.executors._factory import make_executor
 from sksearch.executors._limits import Limits, LostTask
-from sksearch.executors.local._pool import end_idle_workers
 from sksearch.executors.local._process import WorkerProcess
 from sksearch.executors.local._serving import BOOTSTRAP, SERVE
 

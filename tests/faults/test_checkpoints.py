@@ -20,7 +20,7 @@ from sksearch._utils._compat import cloudpickle
 from sksearch.checkpoint import JournalError, SearchLockedError, SearchMismatchError
 from sksearch.checkpoint._checkpoint import read_journal
 from sksearch.checkpoint._lines import decode, encode
-from sksearch.executors.local._pool import end_idle_workers
+from sksearch.executors import end_idle_workers
 from sksearch.fitting.run._run import Run
 from tests import scripts
 from tests.faults.engine import ROOT, Engine, end

@@ -28,17 +28,15 @@ from sklearn.svm import SVC
 from sksearch import (
     ASHASearchCV,
     GPBayesSearchCV,
-    GridSearchCV,
     HyperbandSearchCV,
-    PASHASearchCV,
-    RandomizedSearchCV,
     RandomSearchCV,
     SearchCV,
     SuccessiveHalvingSearchCV,
-    TPEHalvingSearchCV,
     TPESearchCV,
 )
 from sksearch.checkpoint._checkpoint import read_journal
+from sksearch.model_selection import GridSearchCV, RandomizedSearchCV
+from sksearch.search import PASHASearchCV, TPEHalvingSearchCV
 from tests.faults.estimators import Everywhere, Fake, trainings
 
 X, y = make_classification(90, 5, n_informative=3, n_redundant=0, random_state=0)

@@ -22,8 +22,9 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from sksearch import HyperbandSearchCV, QuasiRandomSearchCV, RandomSearchCV, SearchCV
+from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV
 from sksearch._utils._compat import cloudpickle
+from sksearch.search import QuasiRandomSearchCV
 
 # Workers cannot import this file, so its estimators travel by value.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])

@@ -16,8 +16,9 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import KFold
 from sklearn.svm import SVC
 
-from sksearch import HyperbandSearchCV, RandomizedSearchCV, RandomSearchCV
+from sksearch import HyperbandSearchCV, RandomSearchCV
 from sksearch._utils._compat import cloudpickle
+from sksearch.model_selection import RandomizedSearchCV
 from tests import scripts
 
 # Workers cannot import this file, so its estimators travel by value.

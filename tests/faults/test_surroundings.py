@@ -24,8 +24,7 @@ from sksearch._utils._compat import cloudpickle
 from sksearch.checkpoint import SearchLockedError, SearchMismatchError
 from sksearch.checkpoint._checkpoint import read_journal
 from sksearch.checkpoint._lines import encode
-from sksearch.executors import EngineLostError, FuturesBackend
-from sksearch.executors.local._pool import end_idle_workers
+from sksearch.executors import EngineLostError, FuturesBackend, end_idle_workers
 from sksearch.fitting.run._run import Run
 from tests.executors import engines
 from tests.faults.engine import ROOT

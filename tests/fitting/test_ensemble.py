@@ -39,7 +39,6 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sksearch import (
     ASHASearchCV,
     Bound,
-    HalvingRandomSearchCV,
     HyperbandSearchCV,
     PBTSearchCV,
     RandomSearchCV,
@@ -54,6 +53,7 @@ from sksearch.fitting import AveragedClassifier, AveragedRegressor
 from sksearch.fitting.finish import _greedy_selection as _average, _members
 from sksearch.fitting.finish._greedy_selection import choose_average
 from sksearch.fitting.run import _predictions
+from sksearch.model_selection import HalvingRandomSearchCV
 from sksearch.search import _base
 from sksearch.space import Outcome
 from tests import interrupted

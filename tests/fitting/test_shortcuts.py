@@ -26,13 +26,14 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 import sksearch
-from sksearch import HypergradientSearchCV, SuccessiveHalvingSearchCV
+from sksearch import SuccessiveHalvingSearchCV
 from sksearch._utils._overrides import PREDICTION, TRAINING, overridden
 from sksearch.base import State
 from sksearch.estimators import default_space, growth_of
 from sksearch.estimators._continuation import can_grow
 from sksearch.estimators._pipeline import last_step
 from sksearch.resources import EpochsResource
+from sksearch.search import HypergradientSearchCV
 from sksearch.space import Outcome
 
 X, y = make_classification(150, 5, n_informative=4, n_redundant=0, flip_y=0.3, random_state=0)
@@ -48,7 +49,7 @@ def same_as_scikit_learn(estimator, space, **options):
             more["random_state"] = 0
         ours, theirs = (
             getattr(module, name)(clone(estimator), space, cv=3, **more, **options).fit(X, y)
-            for module in (sksearch, model_selection)
+            for module in (sksearch.model_selection, model_selection)
         )
         for column, values in theirs.cv_results_.items():
             if "time" not in column:

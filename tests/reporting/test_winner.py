@@ -27,9 +27,8 @@ from sksearch import (
     load_history,
     report,
 )
-from sksearch.checkpoint import JournalError
+from sksearch.checkpoint import JournalError, SavedSearch
 from sksearch.checkpoint._checkpoint import read_journal
-from sksearch.checkpoint._load_history import SavedSearch
 from sksearch.executors import VirtualClock, spend
 from sksearch.fitting.run._run import Run
 from sksearch.plotting import (

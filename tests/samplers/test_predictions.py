@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.stats import loguniform, uniform
 
-from sksearch import GPBayesSearchCV, GPHyperbandSearchCV, RandomSearchCV, load_history
+from sksearch import GPBayesSearchCV, RandomSearchCV, load_history
 from sksearch.base import Start
 from sksearch.history import History, Prediction, Problem, Result
 from sksearch.models import inverse_power_transform, robust_power_transform
@@ -13,6 +13,7 @@ from sksearch.plotting import PredictionDisplay
 from sksearch.samplers import EarlierTask, GPSampler, RandomSampler, WarmStart
 from sksearch.samplers._calibration import inflation, widest
 from sksearch.schedulers import FullFidelity
+from sksearch.search import GPHyperbandSearchCV
 from sksearch.space import Space
 from sksearch.study import Study
 from tests.fakes import Curve

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from scipy.stats import uniform
 
-from sksearch import Bound, FabolasSearchCV
+from sksearch import Bound
 from sksearch.base import Resume, Start
 from sksearch.history import Problem, Result
 from sksearch.samplers import QuasiRandomSampler
 from sksearch.schedulers import Fabolas
+from sksearch.search import FabolasSearchCV
 from sksearch.space import Beliefs, Space
 from sksearch.study import Study
 from tests.fakes import Curve

@@ -19,10 +19,8 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sksearch import (
-    FabolasSearchCV,
     GPBayesSearchCV,
     GPHalvingSearchCV,
-    GridSearchCV,
     RandomSearchCV,
     SearchCV,
     SuccessiveHalvingSearchCV,
@@ -31,8 +29,10 @@ from sksearch import (
 from sksearch.checkpoint import load_history
 from sksearch.executors import VirtualClock, spend
 from sksearch.history import Problem, Result
+from sksearch.model_selection import GridSearchCV
 from sksearch.samplers import GPSampler, RandomSampler
 from sksearch.schedulers import FoldRace, FullFidelity, IteratedHalving, MedianStopping
+from sksearch.search import FabolasSearchCV
 from sksearch.space import Space, When
 from sksearch.study import Study
 

@@ -16,7 +16,6 @@ from sklearn.tree import DecisionTreeClassifier
 from sksearch import (
     ASHASearchCV,
     Bound,
-    ForestBayesSearchCV,
     GPBayesSearchCV,
     RandomSearchCV,
     SearchCV,
@@ -36,6 +35,7 @@ from sksearch.samplers import (
     TPESampler,
 )
 from sksearch.schedulers import PASHA, FoldRace, FullFidelity
+from sksearch.search import ForestBayesSearchCV
 from sksearch.space import Space
 from sksearch.study import Study
 from tests.contracts.learners import LEARNERS, name_of

@@ -15,8 +15,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from sksearch import HypergradientSearchCV, load_history
+from sksearch import load_history
 from sksearch.hypergradients import FeaturePenalties
+from sksearch.search import HypergradientSearchCV
 from tests.comparisons import assert_same_results
 from tests.interrupted import Trouble, scorer
 

@@ -10,9 +10,9 @@ from joblib import parallel_config
 from scipy.stats import loguniform, randint
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier, is_regressor
 from sklearn.datasets import load_diabetes, load_iris
-from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.ensemble import GradientBoostingClassifier, StackingClassifier
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import cross_validate
+from sklearn.model_selection import KFold, StratifiedKFold, check_cv, cross_validate
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -350,6 +350,26 @@ def test_auto_takes_a_frame_and_goes_in_cross_validation():
         search.fit(frame)
     with pytest.raises(ValueError, match=r"y has 2 columns"):
         search.fit(X, X[:, :2])
+
+
+@pytest.mark.parametrize(
+    "data", [load_iris, load_diabetes, lambda **_: (X, np.sort(Y)), lambda **_: (X, Y > 0)]
+)
+def test_auto_has_the_folds_of_a_classifier_if_y_has_classes(data):
+    rows, target = data(return_X_y=True)
+    target = target + 0.5 if data is load_diabetes else np.sort(target)  # classes in blocks
+    search = RandomSearchCV("auto", [{"model": ["linear"]}], n_iter=1, cv=2)
+    has_classes = data is not load_diabetes
+    assert is_classifier(search)
+    assert is_classifier(clone(search))
+    split = check_cv(3, target, classifier=is_classifier(search))
+    assert isinstance(split, StratifiedKFold if has_classes else KFold)
+    fitted = cross_validate(search, rows, target, cv=3, return_estimator=True)["estimator"]
+    assert all(is_classifier(each) == has_classes for each in fitted)
+    assert all(is_regressor(each) != has_classes for each in fitted)
+    if has_classes:
+        assert all(list(each.classes_) == list(np.unique(target)) for each in fitted)
+        StackingClassifier([("auto", search)])._validate_estimators()
 
 
 def test_auto_has_the_result_of_its_list():

@@ -11,13 +11,11 @@ from sklearn.svm import SVC
 
 from sksearch import (
     BOHBSearchCV,
-    CMAESSearchCV,
     GPBayesSearchCV,
     GPHalvingSearchCV,
     HyperbandSearchCV,
     RandomSearchCV,
     SearchCV,
-    earlier_results,
 )
 from sksearch.acquisition._criterion import UserPrior, beliefs
 from sksearch.base import Start
@@ -34,6 +32,7 @@ from sksearch.samplers import (
     WarmStart,
 )
 from sksearch.schedulers import FullFidelity
+from sksearch.search import CMAESSearchCV, earlier_results
 from sksearch.space import Beliefs, LogRandInt, Space, When
 from sksearch.study import Study
 from tests.fakes import Curve

@@ -23,7 +23,6 @@ from sksearch import (
     RandomSearchCV,
     SearchCV,
     TPESearchCV,
-    earlier_results,
     load_history,
     minimize,
 )
@@ -42,6 +41,7 @@ from sksearch.samplers import (
 )
 from sksearch.samplers._scalarised import for_aims
 from sksearch.schedulers import FullFidelity
+from sksearch.search import earlier_results
 from sksearch.space import Space
 from sksearch.study import Study
 from tests.fakes import Curve

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from sksearch import GridSearchCV, HyperbandSearchCV, RandomSearchCV
+from sksearch import HyperbandSearchCV, RandomSearchCV
+from sksearch.model_selection import GridSearchCV
 
 X, Y = np.zeros((20, 2)), np.arange(20) % 2
 FITTED = []

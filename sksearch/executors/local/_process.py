@@ -168,8 +168,6 @@ class WorkerProcess:
             warn(
                 f"Worker process {self._process.pid} has not started in {PATIENCE_SECONDS} "
                 "seconds: the machine or its disk is busy. The search waits for it.",
-                UserWarning,
-                stacklevel=2,
             )
             self._wait_for_answer(None)
         if self._receive() is None:

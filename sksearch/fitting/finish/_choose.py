@@ -278,8 +278,6 @@ def check_rule(refit: Any, scoring: Any, names: Iterable[str], n_folds: int) -> 
         warn(
             f"refit={refit!r} has no effect with the single metric scoring={scoring!r}: pass "
             f"scoring={refit!r}.",
-            UserWarning,
-            stacklevel=2,
         )
 
 

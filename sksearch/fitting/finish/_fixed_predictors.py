@@ -36,8 +36,6 @@ def warn_of_no_average(why: str) -> None:
         "The best candidate is used alone, although ensemble is set: averages are chosen by their "
         f"test fold predictions, but scoring cannot score predictions alone: {why}. Pass a metric "
         "of predictions, or leave ensemble out.",
-        UserWarning,
-        stacklevel=2,
     )
 
 

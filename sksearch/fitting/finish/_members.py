@@ -159,8 +159,6 @@ class Members:
                     warn(
                         f"Candidate {row.trial_id} is left out of the ensemble: its fit on all "
                         f"rows failed ({error}). Its parameters are {row.params}.",
-                        UserWarning,
-                        stacklevel=2,
                     )
                 else:
                     found[i] = model

@@ -193,18 +193,10 @@ def _task(context: Context, params: Params, stages: tuple[Stage, ...], fold: int
             last = i
         spent = stage.resource
     before = stages[:last]
-    return Task(
-        trial_id=stages[last].trial_id,
-        fold=fold,
-        params=params,
-        resource=stages[last].resource,
-        spent=before[-1].resource if before else 0,
-        state=None,
-        before=before,
-        continues=context.resource.continues and bool(before),
-        keep=False,
-        callbacks=NO_CALLBACKS,
-    )
+    stage, spent = stages[last], before[-1].resource if before else 0
+    task = Task(stage.trial_id, fold, params, stage.resource, spent, NO_CALLBACKS)
+    task.before, task.continues = before, context.resource.continues and bool(before)
+    return task
 
 
 def _assembled(

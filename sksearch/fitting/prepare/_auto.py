@@ -149,7 +149,7 @@ def _check_optimum(options: Options, estimator: Estimator, space: Space) -> None
     if why and options.space is None:
         raise ValueError(why)
     if why:
-        warn(why, UserWarning, stacklevel=2)
+        warn(why)
 
 
 def first_guesses(

@@ -115,7 +115,7 @@ def prepare(
     _check_doubt(search, options, context, aim.problem)
     return Setup(
         with_kept_rows(options, context), aim.problem, aim.sampler, aim.scheduler, plan,
-        data.params, aim.metric, data.folds, evaluate, aim.earlier,
+        data.folds, evaluate, aim.earlier, params=data.params, refit_metric=aim.metric,
         time=TimeLimit(options.timeout, options.overtime),
         stops=options.stops, workers=options.workers, ensemble=options.ensemble,
         rule=options.goal.refit if callable(options.goal.refit) else None,

@@ -56,7 +56,8 @@ def earlier_results(source: FinishedSearch, *, same_task: bool = False) -> Earli
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.model_selection import RandomizedSearchCV
     >>> from sklearn.svm import SVC
-    >>> from sksearch import GPBayesSearchCV, earlier_results
+    >>> from sksearch import GPBayesSearchCV
+    >>> from sksearch.search import earlier_results
     >>> X, y = load_iris(return_X_y=True)
     >>> space = {"C": loguniform(1e-3, 1e3), "gamma": loguniform(1e-4, 1e1)}
     >>> old = RandomizedSearchCV(SVC(), space, n_iter=20, random_state=0).fit(X, y)

@@ -30,8 +30,6 @@ def choose_rows(options: Options, setup: Setup) -> None:
             f"The refit on all rows will take about {sample.last_seconds:.0f} s, estimated from "
             f"the untuned estimator, but timeout={timeout:g}. Pass a larger timeout, or fewer "
             "rows.",
-            UserWarning,
-            stacklevel=2,
         )
 
 

@@ -109,7 +109,7 @@ def choose_cv(
             "so folds train on the future; sort X and y by time to avoid this, or pass "
             f"cv={N_FOLDS}"
         )
-        warn(f"Folds are {note}.", UserWarning, stacklevel=2)
+        warn(f"Folds are {note}.")
         return cv, note
     return cv, ""
 

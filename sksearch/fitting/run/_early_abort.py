@@ -186,10 +186,7 @@ def _tried(context: Context, problem: Problem, params: Params) -> Output:
     context = replace(context, spool=None, search=None, verbose=0, error_score=np.nan)
     # Epochs fail from the first one on, but a size that is too small fails for its own reason.
     amount = problem.min_resources if problem.continues else problem.max_resources
-    task = Task(
-        trial_id=0, fold=0, params=params, resource=amount, spent=0, state=None,
-        before=(), continues=False, keep=False, callbacks=NO_CALLBACKS,
-    )  # fmt: skip
+    task = Task(0, 0, params, amount, 0, NO_CALLBACKS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         output = evaluate(context, task, TaskEnvironment())

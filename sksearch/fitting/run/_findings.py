@@ -155,8 +155,6 @@ class Findings:
                 f"timeout={timeout:g}: candidates are compared before the maximum number of "
                 f"{self.plan.unit}. Pass a larger timeout, fewer candidates or a smaller "
                 "max_resources; or use a search without brackets.",
-                UserWarning,
-                stacklevel=2,
             )
 
     # ---- what is raised
@@ -201,8 +199,6 @@ class Findings:
                 f"timeout={time.timeout:g} was up after {max(first.results)} of {self.plan.top} "
                 f"folds of the first candidate{', the untuned estimator' * is_untuned}: pass a "
                 "larger timeout, fewer folds or fewer rows.",
-                UserWarning,
-                stacklevel=2,
             )
 
     def check_failures(self, outputs: list[Output]) -> None:
@@ -221,8 +217,6 @@ class Findings:
             warn(
                 "Only the first candidate, the untuned estimator, has a score, so the result is "
                 "not tuned. See errors_, or report().",
-                UserWarning,
-                stacklevel=2,
             )
         if self._n_finite == 0:
             common = _most_common_error(outputs)
@@ -231,7 +225,7 @@ class Findings:
             if not self.setup.is_namesake:
                 # Data of a wrong type stay a TypeError, which scikit-learn's refit would raise.
                 raise InvalidScoreError(text) if " (TypeError" in common else ValueError(text)
-            warn(text, UserWarning, stacklevel=2)
+            warn(text)
 
 
 def _most_common_error(outputs: list[Output]) -> str:

@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 F = TypeVar("F", bound=Callable)
 
 COUNTS = (
-    "n_iter", "n_candidates", "n_trials", "n_calls", "max_evals", "num_samples", "n_samples",
-    "n_points", "num_trials", "max_trials", "n_evals", "max_iter", "n_evaluations", "trials",
-    "max_iters", "total_iterations", "n_steps",
-)  # fmt: skip
+    *("n_iter", "n_candidates", "n_trials", "n_calls", "max_evals", "num_samples", "n_samples"),
+    *("n_points", "num_trials", "max_trials", "n_evals", "max_iter", "n_evaluations", "trials"),
+    *("max_iters", "total_iterations", "n_steps"),
+)
 #: Names here by foreign name: the first that the search has.
 MEANT: dict[tuple[str, ...], tuple[str, ...]] = {
     ("n_iter", "n_candidates"): COUNTS,

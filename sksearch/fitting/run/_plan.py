@@ -1,7 +1,7 @@
 """Predicted cost of a search."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
@@ -149,11 +149,8 @@ class SearchPlan:
             for cost in costs[id(row), own]
         )
         wins = {"best": True, "top": False}.get(select, resource.comparable)
-        n_audited = sum(map(sum, plan.audits))
-        return cls(
-            rungs, resource.unit, n_splits, refit, any_rung_wins=wins, n_audited=n_audited,
-            is_most=plan.is_most,
-        )  # fmt: skip
+        made = cls(rungs, resource.unit, n_splits, refit, any_rung_wins=wins)
+        return replace(made, n_audited=sum(map(sum, plan.audits)), is_most=plan.is_most)
 
     @property
     def n_candidates(self) -> int:

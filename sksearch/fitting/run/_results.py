@@ -156,8 +156,6 @@ def warn_if_none_keeps_bounds(results: Sequence[Result]) -> None:
             "No candidate satisfies all bounds of constraints=: the candidate with the smallest "
             f"violation, {min(violations):.3g} in units of the bounds, is chosen. Relax the "
             "bounds, or widen the space.",
-            UserWarning,
-            stacklevel=2,
         )
 
 
@@ -389,6 +387,4 @@ def _warn_if_not_finite(results: dict[str, Any], kind: str, name: str) -> None:
     if not np.isfinite(means).all():
         warn(
             f"One or more of the {kind} scores are non-finite: {means}",
-            category=UserWarning,
-            stacklevel=2,
         )

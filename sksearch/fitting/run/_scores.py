@@ -207,8 +207,6 @@ def _warn_scoring_failed(context: Context, details: str) -> None:
     warn(
         "Scoring failed. The score on this train-test partition for these parameters will be "
         f"set to {context.error_score}. Details: \n{details}",
-        UserWarning,
-        stacklevel=2,
     )
 
 
