@@ -446,7 +446,7 @@ def test_a_metric_that_is_not_optimised_may_fail():
 
 @pytest.mark.parametrize(
     ("resource", "max_resources", "words"),
-    [("n_samples", 151, "more than the 150 of X"), ("folds", 6, "more than the 2 that cv")],
+    [("n_samples", 151, "more than the 150 rows of X"), ("folds", 6, "more than the 2 folds of cv")],
 )
 def test_more_than_there_is_cannot_be_spent(resource, max_resources, words):
     with pytest.raises(ValueError, match=words):
