@@ -25,6 +25,6 @@ __all__ = [
     "Told",
 ]
 
-# They are imported from here, and so named in signatures and in what is pickled.
+# They are imported from here, so signatures and pickles use this name.
 for _cls in (Job, Plan, Reads, Resource, Resume, Rung, Sampler, Scheduler, Start, State, Told):
     _cls.__module__ = __name__

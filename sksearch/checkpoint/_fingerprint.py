@@ -113,7 +113,7 @@ def check_same(
             changes = []
         if name == GLOBALS:
             changes = [change for change in changes if (change[0] or GLOBALS) not in accepted]
-            if CODE in accepted or not same_python:  # texts of other code are no difference
+            if CODE in accepted or not same_python:  # ignore texts of other code
                 extended |= same_python and any(None in change for change in changes)
                 changes = [change for change in changes if None not in change]
         if changes:

@@ -11,7 +11,7 @@ from sksearch._utils._filesystem import system
 from sksearch._utils._terminal import warn
 from sksearch.checkpoint._errors import SearchLockedError
 
-PATIENCE_SECONDS = 30  # after which the user is told the reason for waiting
+PATIENCE_SECONDS = 30  # then a warning explains the wait
 
 _held: weakref.WeakSet = weakref.WeakSet()
 

@@ -101,7 +101,7 @@ class JournalRecorder(Recorder):
 
     def rng(self, random_state: Seed) -> np.random.RandomState:
         """Return the initial generator of the search if it is resumed."""
-        # Without a seed, use the checkpoint's; a different seed is refused later.
+        # If no seed was passed, use the checkpoint's; a different seed is refused later.
         saved: Any = random_state if self._header is None else self._header.random_state
         with blaming(self._journal, self._line) if self._header is not None else nullcontext():
             if isinstance(saved, dict):

@@ -153,7 +153,7 @@ def _enter_first(state, X, y, fit_params):
     elif not faithful:
         again = _transform(state.estimator, X)
         if not _alike(Xt, again):
-            state.rows = Xt  # such as those of TargetEncoder, which cross-fits
+            state.rows = Xt  # for example of TargetEncoder, which cross-fits
         else:
             Xt = again  # bit-identical to the input of later rungs
     return Xt, yt, fit_params

@@ -228,7 +228,7 @@ def _one_training(state: State, net: Any, begins: bool, ends: bool, alone: bool)
         try:
             with _without_files(net) if writes else nullcontext():
                 notify(method, **arguments)
-        except KeyboardInterrupt:  # EarlyStopping ends a training by it
+        except KeyboardInterrupt:  # raised by EarlyStopping to end a fit
             vars(net)[STOPPED] = True
             raise
 

@@ -12,8 +12,8 @@ from sksearch.models._normal import slope_of_log_cdf
 
 # Noise variance of a label: one failure makes another likely, not certain.
 LABEL_NOISE = 0.1
-# A process of scores expects much beyond the border of failures, where it is uncertain. A smooth
-# probability would let it go there repeatedly.
+# A process of scores expects much beyond the border of failures, because it is uncertain there. A
+# smooth probability would let it go there repeatedly.
 SHARPNESS = 1e3
 # At a border of equal probabilities half of the candidates fail, and the optimum is not found
 # sooner.

@@ -119,7 +119,7 @@ class Progress:
     def line(self, width: int) -> str:
         """Format the progress in at most `width` characters, dropping parts that do not fit."""
         candidates = f"{_part(self.n_candidates, self.n_planned)} candidates"
-        # If a trial is one job there are no rungs.
+        # A trial of one job has no rungs.
         rungs = self.n_resources is not None and self.n_jobs_planned > self.n_planned
         rung = f"rung {self.n_resources:,}" if rungs else ""
         bracket = f"{rung} of bracket {self.bracket}" if rungs and self.n_brackets > 1 else rung

@@ -52,7 +52,7 @@ class AfterSearch:
     [{'C': 10}, {'C': 1}]
     """
 
-    # What ``fit`` has left.
+    # Results of ``fit``.
     cv_results_: dict[str, Any]
     history_: History
     _folds: str

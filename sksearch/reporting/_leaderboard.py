@@ -25,7 +25,7 @@ from sksearch.stats._importance import importance_of_candidates
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-#: Metrics from 0 to 1, or what their names begin with.
+#: Metrics from 0 to 1, or prefixes of their names.
 SHARES = (
     *("accuracy", "balanced_accuracy", "top_k", "f1", "precision", "recall"),
     *("roc_auc", "jaccard", "average_precision"),

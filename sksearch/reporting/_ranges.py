@@ -109,7 +109,7 @@ class Range:
         owner, leaf = owner_of(estimator, self.name)
         if leaf in getattr(owner, "_parameter_constraints", {}):
             return is_valid_value(estimator, self.name, self._as(value))
-        # If nothing is said, shares stay within 0 and 1, and counts do not end at a single one.
+        # By default shares stay within 0 and 1, and counts do not end at a single one.
         if self.is_integer:
             return upper or self.low < 0 or value >= min(2, self.low)
         is_share = self.low >= 0 and self.high <= 1

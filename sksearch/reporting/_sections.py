@@ -107,14 +107,14 @@ def _ties(table, own, selected):
     if row_scores is not None:
         z = row_scores.contributions[[candidate.row.index for candidate in table.candidates]]
         n_samples = row_scores.n_samples
-        if own is not None:  # rows are those of its own number of iterations only if scores are
+        if own is not None:  # rows match its own number of iterations only if scores do
             same = np.array_equal(own.scores, table.scores[own.index], equal_nan=True)
             z = np.vstack([z, z[own.index] if same else np.full(z.shape[1], np.nan)])
     ratio = fold_ratio(table)
     ties = find_ties(every, table.best, z, n_samples=n_samples, test_ratio=ratio)
     if selected is not None and selected.p_value > LEVEL:
-        # The winner is ahead of some by being the best of all: folds on which all together do not
-        # differ tell no pair apart.
+        # The winner leads because it was selected: if all candidates together do not differ on
+        # folds, folds cannot distinguish a pair.
         alike = np.isfinite(every).all(axis=1) & ~ties.by_rows
         ties = replace(ties, tied=ties.tied | alike)
     n, by_luck = len(scores), bool(own and ties.tied[-1])
@@ -248,7 +248,7 @@ def _default(facts, full):
         if not math.isfinite(gain):
             gain = facts.selected.seen - own.mean
         tail = ", which may be due to chance" if facts.by_luck else ""
-    else:  # it was dropped: only what it has can be compared
+    else:  # it was dropped: compare its folds only
         gain = float(np.nanmean(table.winner.scores - own.scores))
         folds, tail = f", {row.folds}", " on these folds"
     score, gained = (words.score(value, _error(facts)) for value in (own.mean, max(gain, 0)))

@@ -118,7 +118,7 @@ class PASHA(Halving, AsynchronousScheduler):
         scores = rungs.at_goal.setdefault((bracket, goal), array("d"))
         scores.extend(results[r].score for r in ladder[n_rungs - 2 : n_rungs])
         change = rank_change(*np.array(scores).reshape(-1, 2).T)
-        # Without any change of order, the common case, noise need not be computed.
+        # If the order did not change, the common case, noise need not be computed.
         if change == 0 or change <= _noise(history, rungs, bracket, n_rungs):
             return goal
         return ladder[n_rungs]

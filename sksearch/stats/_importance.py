@@ -281,7 +281,7 @@ def _share(f: np.ndarray, active: np.ndarray, group: np.ndarray) -> float:
     means = np.bincount(group, f) / sizes
     between = float(sizes @ (means - f.mean()) ** 2)
     within = float(((f - f.mean()) ** 2).sum()) - between
-    # By chance alone the sum of squares between k groups has k - 1 times that within one.
+    # By chance the sum of squares between k groups is k - 1 times the one within a group.
     effect = max(0.0, between - (k - 1) * within / (n - k))
     return min(1.0, effect / whole)
 

@@ -150,9 +150,9 @@ def order_kept(before: ArrayLike, after: ArrayLike) -> float:
     tied_before, tied_after = _pairs(n_before), _pairs(n_after)
     tied = _pairs(np.unique(i * n + j, return_counts=True)[1])
     difference = 0
-    if max(tied_before, tied_after) < n_pairs:  # else tau is 0 / 0, and no pair has an order
+    if max(tied_before, tied_after) < n_pairs:  # otherwise tau is 0 / 0, and no pair has an order
         tau = kendalltau(before, after).statistic
-        # Counts are whole numbers: rounding takes back what the square roots lost.
+        # Counts are integers, so rounding removes the errors of the square roots.
         difference = round(tau * np.sqrt(float(n_pairs - tied_before) * (n_pairs - tied_after)))
     same = (n_pairs - tied_before - tied_after + tied + difference) // 2
     return (same + tied) / n_pairs

@@ -196,7 +196,7 @@ def test_results_outside_of_the_space_are_left_out_and_refused_if_all_are():
     ).fit(X, y)
     assert search.best_params_ == {"C": 1, "gamma": 1}
     search.set_params(prior_results=[random_search(), {"params": [{"C": 1e9}], "score": [1.0]}])
-    with pytest.raises(ValueError, match=r"prior_results\[1\] has 1 candidate, and none"):
+    with pytest.raises(ValueError, match=r"prior_results\[1\] has 1 candidate, but none"):
         search.fit(X, y)
 
 

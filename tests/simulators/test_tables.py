@@ -87,7 +87,7 @@ def test_a_conditional_table_has_rows_of_different_names():
     problem = TabularProblem(space, [{"on": True, "x": 0.5}, {"on": False}], [1.0, 2.0])
     assert problem.space == [{"on": [True], "x": [0.5]}, {"on": [False]}]
     assert problem.losses([{"on": False}]) == 2
-    with pytest.raises(ValueError, match="no row"):
+    with pytest.raises(ValueError, match="not a row"):
         problem.losses([{"on": True, "x": 0.6}])
 
 

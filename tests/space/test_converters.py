@@ -257,7 +257,7 @@ def test_configspace_refuses_what_has_no_counterpart(cs):
         from_configspace(space_with(weighted))
 
     log = cs.NormalFloatHyperparameter("g", mu=1, sigma=1, lower=0.1, upper=10, log=True)
-    with pytest.raises(ValueError, match=r"'g'.*log scale"):
+    with pytest.raises(ValueError, match=r"'g'.*log-scale"):
         from_configspace(space_with(log))
 
 

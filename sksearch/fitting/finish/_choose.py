@@ -233,7 +233,7 @@ def index_by_rule(rule: Callable, results: dict[str, Any], row_scores: Any) -> i
     return chosen_index(rule, results)
 
 
-#: What ``refit`` may name.
+#: Rules of ``refit``.
 RULES: dict[str, Callable[..., int]] = {
     "1se": one_standard_error,
     "simplest": simplest,

@@ -45,9 +45,7 @@ def rows_like(
     folds and no larger violation of a bound.
     """
     n_folds, violation = len(rows[index].outputs), results[index].violation
-    found = {
-        rows[index].trial_id: index
-    }  # a trial has several rows, also where a list has it twice
+    found = {rows[index].trial_id: index}  # a trial may have several rows, even twice in a list
     for i in map(int, np.argsort(ranks, kind="stable")):
         is_like = len(rows[i].outputs) == n_folds and results[i].violation <= violation
         if results[i].status == "ok" and is_like and has_predictions(rows[i]):

@@ -116,7 +116,7 @@ def servable(
     if options.ensemble or not models or not is_classifier(one_of):
         return options, ()
     if not (space is None or is_by_name) or not options.knowledge.is_left:
-        return options, ()  # a user who names candidates of a model wants it
+        return options, ()  # the user has named candidates of a model
     scoring = options.goal.scoring
     if any(map(_is_function, scoring.values() if isinstance(scoring, dict) else [scoring])):
         return options, ()  # of the user's, which may count its calls
@@ -126,7 +126,7 @@ def servable(
     context = context_of()
     gone = [name for name, each in methods.items() if glance(why_not_served, context, each)]
     if not gone or len(gone) == len(models):
-        return options, ()  # errors of candidates say why none can be scored
+        return options, ()  # errors of candidates give the reason
     classes = (f"{n} ({type(last_step(model)).__name__})" for n, model in models if n in gone)
     note = (
         "models left out, since they lack the methods needed by "
@@ -150,7 +150,7 @@ def _methods_of(model: Any, space: dict | None) -> list[str]:
         found |= set(METHODS)
     for name, values in (space or {}).items():
         for value in values if isinstance(values, list | tuple) else ():
-            with suppress(Exception):  # another check says what is wrong with a value
+            with suppress(Exception):  # another check reports invalid values
                 other = clone(model).set_params(**{name: value})
                 found |= {method for method in METHODS if hasattr(other, method)}
     return [name for name in METHODS if name in found]

@@ -253,7 +253,7 @@ def _fault_of_values(estimator: Estimator, space: Space, dimension: Dimension) -
     given: Any = space.given
     name, values = dimension.name, given[dimension.name]
     owner, _ = owner_of(estimator, name)
-    # A class that derives from an estimator may make of a value what its base takes.
+    # A derived class may convert a value to one that its base accepts.
     if isinstance(values, When) or not type(owner).__module__.startswith("sklearn."):
         return ""
     shown = getattr(dimension, "choices", ())

@@ -175,7 +175,7 @@ class Findings:
         is_last = job.resource == self.plan.top or self.history.problem.continues
         outputs = self.outputs.all_new()
         if is_last and all(output.fit_error is not None for output in outputs):
-            # Nothing can be promoted, and what comes after is likely to fail in this way.
+            # Nothing can be promoted, and later candidates are likely to fail in this way.
             self.check_failures(outputs)
 
     def check_end(self, is_up: bool) -> None:

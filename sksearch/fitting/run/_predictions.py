@@ -15,10 +15,10 @@ from sksearch.fitting.run._tasks import NUMBER, Context, Output
 
 #: Per candidate, over all folds: predictions of more rows would hardly change a choice.
 MOST_NUMBERS = 100_000
-#: Share of rows whose label is that of the largest decision value, where values are of classes.
+#: Share of rows labelled by the largest decision value, if there is a value for each class.
 MOSTLY = 0.9
 
-#: By column of the target, the labels of all rows, ascending.
+#: Ascending labels of all rows, by column of the target.
 Classes = list[np.ndarray]
 
 
@@ -77,7 +77,7 @@ def keep_predictions(context: Context, fold: int, model: Any, X: Samples, output
     if context.kept is None:
         return
     places: Any = context.kept[fold]
-    with suppress(Exception):  # it has a score: what averages lack is not a failure of its own
+    with suppress(Exception):  # it has a score, even if an average of it has none
         X = X if len(places) == num_samples(X) else safe_indexing(X, places)
         if not is_classifier(context.estimator):
             given = to_numpy(model.predict(X)).reshape(len(places), -1)

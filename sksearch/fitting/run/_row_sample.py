@@ -223,7 +223,7 @@ def measured_sample(
                 seconds = seconds_of_one_fit(context, n_rows)
             except Exception:
                 return math.nan, math.nan
-            Interrupts.heed()  # an MLP of scikit-learn swallows it
+            Interrupts.heed()  # scikit-learn's MLP swallows it
             return seconds
 
     n_train = max(count_rows(train) for train, _ in context.splits)

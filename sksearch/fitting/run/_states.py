@@ -202,7 +202,7 @@ class _SizePickler(_StatePickler):
         self.seen: set = set()
 
     def address_of(self, obj: object) -> Address | None:
-        return None  # what has code counts with its code
+        return None  # objects with code count with their code
 
     def persistent_id(self, obj: object) -> Any:
         if type(obj) is not str and not isinstance(obj, np.dtype):
