@@ -438,7 +438,8 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         """Discard an earlier fit, so that an interrupted one never mixes with it."""
         for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
             delattr(self, name)
-        self.__dict__.pop("_watch", None)
+        for name in ("_watch", "_about_probabilities"):
+            self.__dict__.pop(name, None)
 
     def _prepare(
         self,
@@ -584,5 +585,8 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
             ranks = self.cv_results_[f"rank_test_{metric}"]
             args = ranks, int(self.best_index_), self.best_estimator_
             self.ensemble_, self.best_estimator_ = found.ensemble(*args)
+        weights = self.ensemble_.weights if self.ensemble else {int(self.best_index_): 1.0}
+        model, self._about_probabilities = found.with_probabilities(weights, self.best_estimator_)
+        self.best_estimator_ = model
         self.refit_time_ = now() - start
         self.interrupted_ = False
