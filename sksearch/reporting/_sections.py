@@ -166,6 +166,8 @@ def _models(facts, full):
         return None
     note = getattr(facts.table.source, "_about_probabilities", "")
     notes = (f"probabilities: {note}",) if note else ()
+    plan = getattr(facts.table.source, "plan_", None)
+    notes += tuple(each for each in getattr(plan, "notes", ()) if each.startswith("models left"))
     return Section("Models", tuple(lines_of(standings(facts.table))), notes=notes)
 
 
