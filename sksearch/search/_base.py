@@ -34,7 +34,7 @@ from sksearch.fitting.finish._outcome import Found
 from sksearch.fitting.prepare._input import check_folder
 from sksearch.fitting.prepare._options import Goal, Knowledge, Options, Spending, most_averaged
 from sksearch.fitting.prepare._prepare import prepare
-from sksearch.fitting.prepare._rows import choose_rows, measured_models, with_rows
+from sksearch.fitting.prepare._rows import EMPTY, choose_rows, measured_models, with_rows
 from sksearch.fitting.run._callbacks import (
     CV_LINES,
     CallbackContext,
@@ -457,16 +457,15 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         A `recorder` knows both of a search that it resumes.
         """
         self._left_out = () if recorder is None else tuple(recorder.left_out)
-        time, paces, out = TimeLimit(self.timeout), {}, []
+        time, paces = TimeLimit(self.timeout), EMPTY
         if recorder is None:
-            paces, out = glance(
-                measured_models, self._options(), X, y, time, otherwise=(paces, out)
-            )
-        self._left_out += tuple(out)
+            args = self._options(), X, y, time
+            paces, self._left_out = glance(measured_models, *args, otherwise=(EMPTY, ()))
+        spent = time.elapsed() if paces else 0.0
         setup = self._prepare(X, y, params, rng, unit)
         setup.left_out = self._left_out
         if recorder is None:
-            setup.time.go_on(time.elapsed())
+            setup.time.go_on(spent)
             choose_rows(self._options(), setup, paces)
         return setup
 

@@ -15,7 +15,7 @@ from sksearch.fitting.prepare._options import Options
 from sksearch.fitting.run._folds import count_rows
 from sksearch.fitting.run._plan import SearchPlan
 from sksearch.fitting.run._row_sample import (
-    MIN_ROWS,
+    MANY_ROWS,
     SECONDS_A_ROW,
     Pace,
     measured_sample,
@@ -35,18 +35,19 @@ def may_measure(options: Options) -> bool:
 
 def measured_models(
     options: Options, X: Samples, y: Targets, time: TimeLimit
-) -> tuple[dict[str, Pace], list[str]]:
+) -> tuple[dict[str, Pace], tuple[str, ...]]:
     """Measure the models of a list if time is short for the rows, and name those too slow.
 
     Models that the user's space or first candidates name are kept.
     """
     models, n = named_of(options.estimator), num_samples(X)
     is_free = options.space is None and options.knowledge.is_left
-    if len(models) < 2 or n <= MIN_ROWS or y is None or not (is_free and may_measure(options)):
-        return {}, []
+    if len(models) < 2 or n < MANY_ROWS or y is None or not (is_free and may_measure(options)):
+        return {}, ()
     if time.left_at(0.0) > n * SECONDS_A_ROW:
-        return {}, []
-    return paces_of(models, X, y, time)
+        return {}, ()
+    paces, left_out = paces_of(models, X, y, time)
+    return paces, tuple(left_out)
 
 
 def choose_rows(options: Options, setup: Setup, paces: Mapping[str, Pace] = EMPTY) -> None:

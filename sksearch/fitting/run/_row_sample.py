@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from sksearch._utils._clock import now
 from sksearch._utils._compat import check_method_params, num_samples, safe_split, to_namespace_of
+from sksearch._utils._numerics import one_blas_thread
 from sksearch._utils._seeds import seeded
 from sksearch._utils._time_limit import TimeLimit, on_more_rows
 from sksearch._utils._typing import Samples, Targets
@@ -27,11 +28,13 @@ LARGEST_GROWTH = 3.0  # exponent of seconds over rows
 PROBABLE_GROWTH = 2.0  # of most estimators, at most
 LEAST_GROWTH = 0.5  # with less, fewer rows save too little
 STEP_OF_MODELS = 4  # likewise, for several models
-FEWEST_OF_MODELS = 250  # rows, on which each is measured
+FEWEST_OF_MODELS = 62  # rows, on which each is measured first
+ENOUGH_FOR_GROWTH = 900  # rows, below which noise looks like a power of the rows
 PART_OF_PACES = 0.1  # of the time, for measuring all of several models
 MOST_OF_PACES = 0.25  # likewise, if few rows already take longer
 PART_TO_PREDICT = 5  # a fold predicts about one row for so many that it trains on
 SHORTEST = 1e-4  # seconds, below which a clock says little
+MANY_ROWS = 20_000  # of the data, with less of which the measurements cost more than they save
 SECONDS_A_ROW = 1 / 250  # of time for each row of the data, with less of which models are measured
 WORTH = 0.75  # of the rows; with more, all are taken
 
@@ -223,36 +226,32 @@ class Pace:
         Time grows as a power of the rows, or in proportion to them after a beginning that takes
         the same time for any number.
         """
-        (n_before, _, before), (n, training, whole) = self.known[-2:]
-        growth = math.log(whole / before, n / n_before)
-        slope = max(whole - before, 0.0) / (n - n_before)
-        times = (n_rows / n) ** min(growth, LARGEST_GROWTH)
-        if growth <= 1:
-            times = 1 + slope * (n_rows - n) / whole
+        (n_before, _, before), (n, training, whole) = [(0, 0.0, 0.0), *self.known][-2:]
+        slope = min(max(whole - before, 0.0) / (n - n_before), whole / n)
+        times = 1 + slope * (n_rows - n) / whole
+        if n >= ENOUGH_FOR_GROWTH and whole / before > n / n_before:
+            growth = math.log(whole / before, n / n_before)
+            times = (n_rows / n) ** min(growth, LARGEST_GROWTH)
         return training * times, whole * times
 
     @classmethod
     def of(cls, model: Any, X: Samples, y: Targets, most: float) -> "Pace | None":
         """Measure a model on more and more rows while this takes less than `most` seconds.
 
-        None if it fails, which the search finds out itself.
+        There are at least two measurements: the first may be of code that is loaded. None if all
+        fits fail, which the search finds out itself.
         """
         n_rows, n = FEWEST_OF_MODELS, num_samples(X)
         rows = np.random.default_rng(0).permutation(n)
-
-        def measured(n_rows: int) -> tuple[int, float, float]:
-            return (n_rows, *_seconds_of(clone(model), X, y, rows[:n_rows]))
-
-        try:
-            known = [measured(n_rows)]
-            while known[-1][-1] * STEP_OF_MODELS < most and n_rows * STEP_OF_MODELS <= n // 2:
-                n_rows *= STEP_OF_MODELS
-                known.append(measured(n_rows))
-            if len(known) == 1:  # a smaller one is cheap, and shows how the time grows
-                known.insert(0, measured(n_rows // STEP_OF_MODELS))
-        except Exception:
-            return None
-        return cls(known)
+        known: list[tuple[int, float, float]] = []
+        while n_rows <= n // 2 and (len(known) < 2 or known[-1][-1] * STEP_OF_MODELS < most):
+            try:
+                known.append((n_rows, *_seconds_of(clone(model), X, y, rows[:n_rows])))
+            except Exception:  # of few rows, which may be of one class
+                if n_rows > MIN_ROWS:
+                    break
+            n_rows *= STEP_OF_MODELS
+        return cls(known) if known else None
 
 
 def _seconds_of(model: Any, X: Samples, y: Targets, rows: np.ndarray) -> tuple[float, float]:
@@ -299,7 +298,7 @@ def paces_of(
     most = PART_OF_PACES * timeout / len(models)
     paces: dict[str, Pace] = {}
     slow: list[str] = []
-    with Interrupts():
+    with Interrupts(), one_blas_thread():  # as in the search
         for name, model in models:
             if paces and time.elapsed() > MOST_OF_PACES * timeout:
                 slow.append(name)
