@@ -3,7 +3,7 @@
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -61,7 +61,7 @@ class OneOf(Pipeline):
     >>> search = SearchCV(models, n_iter=12, random_state=0).fit(X, y)
     >>> search.estimator
     OneOf(models=[('nearest', KNeighborsClassifier()), ('svm', SVC())])
-    >>> type(search.best_estimator_) is type(dict(models)[search.best_params_["model"]])
+    >>> search.best_params_["model"] in dict(models)
     True
     """
 
@@ -229,6 +229,14 @@ def settled(estimator: Any) -> Any:
     """Return the models chosen by "auto" as a `OneOf`; any other estimator unchanged."""
     is_auto = isinstance(estimator, AutoModels) and estimator.named
     return OneOf(estimator.models) if is_auto else estimator
+
+
+def without(estimator: Any, names: Collection[str]) -> Any:
+    """Return a `OneOf` of the other models; any other estimator unchanged."""
+    if not (names and isinstance(estimator, OneOf)):
+        return estimator
+    kept = [pair for pair in estimator.named if pair[0] not in names]
+    return OneOf(kept, None if estimator.model in names else estimator.model)
 
 
 def model_of(estimator: Any) -> Any:

@@ -164,7 +164,11 @@ def _models(facts, full):
     """The models of a list side by side."""
     if not named_of(facts.table.estimator):
         return None
-    return Section("Models", tuple(lines_of(standings(facts.table))))
+    note = getattr(facts.table.source, "_about_probabilities", "")
+    notes = (f"probabilities: {note}",) if note else ()
+    plan = getattr(facts.table.source, "plan_", None)
+    notes += tuple(each for each in getattr(plan, "notes", ()) if each.startswith("models left"))
+    return Section("Models", tuple(lines_of(standings(facts.table))), notes=notes)
 
 
 def _winner(facts, full):

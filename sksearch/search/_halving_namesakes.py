@@ -105,6 +105,7 @@ class _Halving(BaseSearch):
             amounts = [rung.resource for rung in _iterations_of(setup).iterations(problem)]
             of = context.splits, num_samples(context.X), in_sequence
             context.resource = context.resource.drawing(generator, amounts, *of)
+            context.kept = None  # likewise
             context.blocks = None  # part of the test rows does not predict the rest
         elif in_sequence:
             for _ in range(N_PASSES):

@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 
 from sksearch._utils._compat import to_numpy
 from sksearch._utils._typing import Samples
-from sksearch.fitting.run._predictions import Classes, labels_of, shares_of
+from sksearch.fitting.run._predictions import WITHIN, Classes, labels_of, logarithms, shares_of
 
 
 class _Averaged(BaseEstimator):
@@ -71,10 +71,6 @@ def _has_probabilities(self: Any) -> bool:
 
 def _has_one_column_of_probabilities(self: Any) -> bool:
     return _has_probabilities(self) and len(self._known()) == 1
-
-
-#: Probabilities whose logarithms and odds are finite.
-WITHIN = (np.finfo(float).tiny, 1 - np.finfo(float).epsneg)
 
 
 class Voting(ClassifierMixin, BaseEstimator):
@@ -143,13 +139,6 @@ class Voting(ClassifierMixin, BaseEstimator):
         if shares.shape[1] == 2:  # of the second alone: equal ones stay equal
             return logit(np.clip(shares[:, 1], *WITHIN))
         return logarithms(shares)
-
-
-def logarithms(shares: Any) -> Any:
-    """Return finite logarithms of probabilities, by column of the target if there are several."""
-    if isinstance(shares, list):
-        return [logarithms(each) for each in shares]
-    return np.log(np.maximum(shares, WITHIN[0]))
 
 
 def _all_have_probabilities(self: Any) -> bool:

@@ -51,7 +51,7 @@ class Findings:
         self.history, self._watch = history, watch
         self.outputs = Outputs()
         self.incumbent = Incumbent(setup, history, self.outputs)
-        self._best = TopTrials(N_AVERAGED if setup.ensemble else 0)
+        self._best = TopTrials(0 if self.context.kept is None else N_AVERAGED)
         may_train = not setup.workers.are_needed
         self._abort_rule = AbortRule(
             setup.context, setup.problem, may_train, setup.plan.is_endless

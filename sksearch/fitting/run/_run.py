@@ -55,6 +55,8 @@ class Recorder:
         True if an earlier process has begun the search.
     unit : str or None
         Unit of budget of the earlier process.
+    left_out : sequence of str
+        Models of a list that it left out, too slow for the time.
     unfinished_jobs : list of Job
         Jobs that an earlier process had asked for when it died, oldest first.
     ending : Ending
@@ -65,6 +67,7 @@ class Recorder:
     spool: Any = None
     goes_on: bool = False
     unit: str | None = None
+    left_out: Sequence[str] = ()
     unfinished_jobs: Sequence[Job] = ()
     ending: Ending = Ending()
 

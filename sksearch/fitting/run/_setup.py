@@ -51,6 +51,7 @@ class Setup:
     ensemble: int = 0  # largest number of models averaged; 0: the best one is used alone
     rule: Callable | None = None  # the user's function that chooses the winner
     columns: tuple[str, ...] = ()  # of ``cv_results_``: keys of a candidate's rows
+    left_out: tuple[str, ...] = ()  # models of a list, too slow for the time
     is_namesake: bool = False  # whether it ends as scikit-learn's does, and never earlier
 
     def __post_init__(self) -> None:
