@@ -1,9 +1,15 @@
-"""Hyperband and its hybrids with TPE for a convolutional net on CIFAR-10, as in [1]_.
+"""
+Hybrids of Hyperband and TPE on CIFAR-10
+========================================
+
+Hyperband and its hybrids with TPE for a convolutional net on CIFAR-10, as in [1]_.
 
 Hyperband, and TPE in its brackets, which learns from results of its own bracket alone (NONE) or
 from the survivors of earlier brackets, too (SURV); with ``--all`` also from all results (ALL) and
 from those that were stopped at the same rung (SAME). Compared are the errors of the survivors of
 all brackets, by their means and by Kolmogorov-Smirnov tests.
+
+::
 
     python examples/experiment_hybrids.py [--seeds 1] [--all] [--full]
 
@@ -139,7 +145,7 @@ def run(methods, seeds, setting, folder=None):
 
 def main():
     """Run everything and print the table of survivors and of the tests."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[1])
     parser.add_argument("--full", action="store_true", help="the published setting, for a GPU")
     parser.add_argument("--all", action="store_true", help="also ALL and SAME")
     parser.add_argument("--seeds", type=int, default=1)
