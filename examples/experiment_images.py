@@ -1,8 +1,14 @@
-"""Five searches for a convolutional net, with equally many epochs, on three sets of images.
+"""
+Five searches on images
+=======================
+
+Five searches for a convolutional net, with equally many epochs, on three sets of images.
 
 Random search and a Gaussian process train each candidate to the end; Hyperband, BOHB and
 incremental evaluation train more candidates, and most of them only a little. What is the test
 error of the net that each ends with, and what is that of the default net?
+
+::
 
     python examples/experiment_images.py [--part | --full] [--seeds 1] [--n-jobs 2]
         [--methods random GP Hyperband BOHB incremental default] [--cache FOLDER]
@@ -295,7 +301,7 @@ def draw(found, path):
 
 def main():
     """Run everything, print the tables, draw."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[1])
     sizes = parser.add_mutually_exclusive_group()
     parser.set_defaults(size="small")
     for size in ("part", "full"):

@@ -91,9 +91,9 @@ def default_models(
         target = target.ravel()
     if len(shape) != 2 or target.ndim not in (1, 2) or len(target) != shape[0]:
         raise ValueError(
-            "X must be a table, and y must have one or several targets for each of its rows, got X "
-            f"of shape {shape} and y of shape {target.shape}: pass an array, a sparse matrix or a "
-            "DataFrame as X."
+            "X must be a table, and y must have one or several targets for each of its rows, got "
+            f"X of shape {shape} and y of shape {target.shape}: pass an array, a sparse matrix or "
+            "a DataFrame as X."
         )
     columns = [target] if target.ndim == 1 else [np.array([*column]) for column in target.T]
     classifies = all(map(_has_classes, columns)) if task is None else task == "classification"

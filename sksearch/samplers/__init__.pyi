@@ -1,3 +1,4 @@
+from sksearch.samplers._bore import BORESampler as BORESampler
 from sksearch.samplers._cmaes import CMAESSampler as CMAESSampler
 from sksearch.samplers._de import DESampler as DESampler
 from sksearch.samplers._forest import ForestSampler as ForestSampler

@@ -34,10 +34,12 @@ class GPSampler(LearningSampler):
         "log_ei", the logarithm of the expected improvement; "log_pi", the logarithm of the
         probability of an improvement; "lcb", the confidence bound; "ei_per_second", the expected
         improvement divided by the predicted seconds; "thompson", the maximum of a sampled
-        function; "portfolio", the first three in turn, with probabilities that increase with the
-        scores of their proposals, similar to [5]_; "ei_distribution", a draw from the expected
-        improvement as a density [3]_. The first three are short forms of `acquisition.LogEI`,
-        `acquisition.LogPI` and `acquisition.UCB`; pass such an object to set its parameters.
+        function; "entropy", the information about the greatest score, which may explore where no
+        improvement is expected [8]_; "portfolio", the first three in turn, with probabilities that
+        increase with the scores of their proposals, similar to [5]_; "ei_distribution", a draw
+        from the expected improvement as a density [3]_. The first three are short forms of
+        `acquisition.LogEI`, `acquisition.LogPI` and `acquisition.UCB`; pass such an object to set
+        its parameters.
     pending : {"believer", "fantasies", "penalisation", "thompson"}, default="believer"
         Treatment of running candidates. "believer": their scores are their predicted means [2]_;
         "fantasies": their scores are sampled several times, and the acquisition function is
@@ -115,6 +117,8 @@ class GPSampler(LearningSampler):
     .. [7] D. R. Jones, M. Schonlau, W. J. Welch, "Efficient global optimization of expensive
        black-box functions", J. Global Optimization 13, 1998.
        https://doi.org/10.1023/A:1008306431147
+    .. [8] Z. Wang, S. Jegelka, "Max-value entropy search for efficient Bayesian optimization",
+       ICML 2017. https://arxiv.org/abs/1703.01968
 
     Examples
     --------
