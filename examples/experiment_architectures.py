@@ -34,7 +34,7 @@ from sksearch import GPBayesSearchCV, RandomSearchCV, When
 from sksearch.search import ForestBayesSearchCV, IncrementalEvaluationSearchCV
 
 try:
-    from sksearch.neural import LayeredConvNetClassifier, layered_conv_net_space
+    from sksearch.neural import LayeredConvNetClassifier
 except ImportError as error:  # it names the extra to install
     raise SystemExit(str(error)) from error
 
@@ -61,7 +61,7 @@ class Setting:
     shrink : int
         How many pixels, in each direction, become one.
     space : dict
-        What replaces entries of `layered_conv_net_space`.
+        What replaces entries of `LayeredConvNetClassifier.space`.
     hours : dict of str to float
         Time of a search by the name of the data, if it has one.
     device : str
@@ -97,7 +97,7 @@ SETTINGS = {
 
 def make_searches(name, y, seed, setting):
     """The six searches, by their names."""
-    space = layered_conv_net_space() | setting.space
+    space = LayeredConvNetClassifier.space() | setting.space
     held_out = train_test_split(np.arange(len(y)), test_size=1 / 3, stratify=y, random_state=seed)
     hours = setting.hours.get(name)
     common = {

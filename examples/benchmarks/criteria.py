@@ -51,15 +51,10 @@ from sksearch.schedulers import (
     IteratedHalving,
     SuccessiveHalving,
 )
-from sksearch.simulators import (
-    FAMILIES,
-    Branin,
-    CurveProblem,
-    GammaCurves,
-    Rastrigin,
-    load_mnist_curves,
-    play,
-)
+from sksearch.simulators import FAMILIES, Branin, GammaCurves, load_mnist_curves
+from sksearch.simulators._functions import Rastrigin
+from sksearch.simulators._play import play
+from sksearch.simulators._problem import CurveProblem
 from sksearch.space import Space
 
 BASELINE = "RandomSearchCV"

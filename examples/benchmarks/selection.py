@@ -25,7 +25,8 @@ from scipy.stats import wilcoxon
 from sksearch.datasets import _data_folder
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import ASHA, Hyperband, IteratedHalving, SuccessiveHalving
-from sksearch.simulators import TabularProblem, play
+from sksearch.simulators import TabularProblem
+from sksearch.simulators._play import play
 
 SCHEDULERS = {
     "SuccessiveHalving": SuccessiveHalving(),

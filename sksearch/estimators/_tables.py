@@ -47,7 +47,7 @@ KINDS = ("numbers", "categories", "dates", "texts")
 class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore
     """Read the columns of a table as plain numbers, categories, dates and texts.
 
-    `sksearch.space.default_models` creates it from the data. It accepts a pandas or polars
+    `sksearch.default_models` creates it from the data. It accepts a pandas or polars
     DataFrame, a PyArrow table or an array, and any dtype of a column, even one not seen in
     training.
 

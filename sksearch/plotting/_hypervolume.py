@@ -34,7 +34,7 @@ class HypervolumeDisplay(Display):
     See Also
     --------
     ParetoDisplay : The front at the end.
-    sksearch.reporting.hypervolume_curve : The numbers.
+    sksearch.stats._hypervolume.hypervolume_curve : The numbers.
 
     Examples
     --------

@@ -15,7 +15,7 @@ from sksearch.plotting._style import (
     line_style,
     tidy,
 )
-from sksearch.stats import profiles
+from sksearch.stats._profiles import profiles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,7 +46,7 @@ class ProfileDisplay(Display):
 
     See Also
     --------
-    sksearch.stats.profiles : Computes the profiles.
+    sksearch.stats._profiles.profiles : Computes the profiles.
 
     Examples
     --------

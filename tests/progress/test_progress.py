@@ -15,7 +15,8 @@ from sksearch.executors import VirtualClock, spend
 from sksearch.history import Result
 from sksearch.progress._progress import Progress, Watch, _Counts
 from sksearch.progress._status_line import duration
-from sksearch.resources import EpochsResource, SamplesResource
+from sksearch.resources._data import SamplesResource
+from sksearch.resources._epochs import EpochsResource
 from sksearch.schedulers import ASHA, PASHA, FullFidelity, Hyperband, IncrementalEvaluation
 from tests.progress.studies import SPACE, played, studied
 

@@ -34,14 +34,14 @@ from sksearch.executors import VirtualClock, spend
 from sksearch.fitting.run._run import Run
 from sksearch.plotting import (
     ContourDisplay,
-    DistributionDisplay,
     HistoryDisplay,
     ImportanceDisplay,
     ParallelDisplay,
     ParetoDisplay,
-    RungDisplay,
     SliceDisplay,
 )
+from sksearch.plotting._distribution import DistributionDisplay
+from sksearch.plotting._rungs import RungDisplay
 from sksearch.plotting._style import ACCENT
 from sksearch.reader._read import read
 from sksearch.reporting import _mlflow, best, to_frame, to_mlflow

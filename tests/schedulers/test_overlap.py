@@ -7,7 +7,8 @@ from joblib import parallel_config
 from sksearch.executors import VirtualClock
 from sksearch.samplers import RandomSampler, TPESampler
 from sksearch.schedulers import Hyperband, IteratedHalving
-from sksearch.simulators import Branin, GammaCurves, play
+from sksearch.simulators import Branin, GammaCurves
+from sksearch.simulators._play import play
 from tests.checkpoint.test_resume import fit_and_stop, make, outcome
 from tests.interrupted import X, Y
 

@@ -11,7 +11,9 @@ import pytest
 
 from sksearch.samplers import RandomSampler, TPESampler
 from sksearch.schedulers import BracketScheduler, Hyperband
-from sksearch.simulators import FAMILIES, GammaCurves, Rastrigin, play
+from sksearch.simulators import FAMILIES, GammaCurves
+from sksearch.simulators._functions import Rastrigin
+from sksearch.simulators._play import play
 
 
 @dataclass(frozen=True)

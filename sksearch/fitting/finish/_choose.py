@@ -121,7 +121,7 @@ def simplest(results: dict[str, Any], *, metric: str = "score") -> int:
 
     See Also
     --------
-    sksearch.stats.tied_candidates : The test for ties.
+    sksearch.stats._ties.tied_candidates : The test for ties.
     one_standard_error : A fixed distance in place of a test, and what is simple.
 
     Examples
@@ -160,7 +160,7 @@ def fastest(results: dict[str, Any], *, metric: str = "score") -> int:
 
     See Also
     --------
-    sksearch.stats.tied_candidates : The test for ties.
+    sksearch.stats._ties.tied_candidates : The test for ties.
 
     Examples
     --------

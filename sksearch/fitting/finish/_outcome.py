@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sksearch._utils._typing import Predictor
-from sksearch.estimators import growth_of
+from sksearch.estimators._growth import growth_of
 from sksearch.fitting.finish._ensemble import Ensemble
 from sksearch.fitting.finish._front import ParetoFront
 from sksearch.fitting.finish._members import Members, rows_like, with_probabilities
