@@ -34,7 +34,6 @@ class DensityDisplay(Display):
 
     See Also
     --------
-    sksearch.stats._density.Density : The estimate.
     sksearch.stats.compare_optima : Test of the differences.
 
     Examples

@@ -44,10 +44,6 @@ class ProfileDisplay(Display):
     figure_ : matplotlib Figure
         Figure of both axes.
 
-    See Also
-    --------
-    sksearch.stats._profiles.profiles : Computes the profiles.
-
     Examples
     --------
     >>> import matplotlib.pyplot as plt

@@ -85,7 +85,7 @@ class AfterSearch:
 
         Returns
         -------
-        display : sksearch.plotting._sheet.SearchDisplay
+        display : SearchDisplay
             The display, with a matplotlib ``figure_``.
 
         Raises
