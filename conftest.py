@@ -45,6 +45,7 @@ TESTS = Path(__file__).parent / "tests"
 #: Seconds for a test on one. On a busy machine its start takes minutes, and one that was cut short
 #: cannot be repeated: in a process where Spark has half started it never will.
 CLUSTER_SECONDS = 600
+CTRL_C = "An unexpected Ctrl-C arrived"
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -128,6 +129,8 @@ def pytest_collection_modifyitems(config, items):
             item.add_marker(pytest.mark.flaky(reruns=1))
             item.add_marker(pytest.mark.timeout(CLUSTER_SECONDS), append=False)
             item.add_marker(pytest.mark.whole)
+        else:
+            item.add_marker(pytest.mark.flaky(reruns=1, only_rerun=[CTRL_C]))
     items[:] = times.longest_first(items)
     if not _takes_all(config):
         left = [item for item in items if item.get_closest_marker("whole")]
@@ -147,3 +150,18 @@ def pytest_runtest_setup():
     A shell has what it runs in the background ignore it, and clusters have handlers of their own.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    """Let a Ctrl-C that a test did not expect fail only this test.
+
+    In a worker of pytest-xdist it would end the run. What comes from the terminal ends it anyway.
+    The test is tried again, which its summary says.
+    """
+    try:
+        return (yield)
+    except KeyboardInterrupt:
+        if not hasattr(item.config, "workerinput"):
+            raise
+        pytest.fail(CTRL_C)

@@ -9,6 +9,8 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 from sklearn.utils import Bunch
 
+from sksearch._utils._on_demand import missing
+
 #: Environment variable that names the folder with ``images/`` and ``tabular/``.
 DATA_VARIABLE = "SKSEARCH_DATA"
 
@@ -29,11 +31,13 @@ _FILES = {
     "spambase": "tabular/spambase.csv.gz",
     "nursery": "tabular/nursery.csv.gz",
     "pol": "tabular/pol.csv.gz",
+    "titanic": None,
 }
 _REGRESSION = {"california_housing", "house_16h", "diamonds", "pol"}
 _BUNDLED = dict.fromkeys(("adult", "magic", "churn", "phoneme", "spambase"), load_breast_cancer)
 _BUNDLED |= dict.fromkeys(_REGRESSION, load_diabetes)  # the others: load_digits
 _TEXT = {"adult", "diamonds"}  # tables with columns of text, adult's with missing values
+_TITANIC = Path(__file__).parent / "_utils" / "data" / "titanic.csv.gz"  # of seaborn-data
 
 
 def load(name: str, n_samples: int | None = None, random_state: int = 0) -> Bunch:
@@ -50,9 +54,11 @@ def load(name: str, n_samples: int | None = None, random_state: int = 0) -> Bunc
         "digits" (0 to 1), "adult" (DataFrame with text and missing values, needs pandas; otherwise
         breast cancer), "magic", "churn", "phoneme", "spambase" (two classes; otherwise breast
         cancer), "letter", "satimage", "nursery" (26, 6 and 4 classes; otherwise digits),
-        "california_housing", "house_16h", "pol" (regression; otherwise diabetes), or "diamonds"
-        (regression on a DataFrame with text, needs pandas; otherwise diabetes). Rows of "cifar10"
-        are images of 32 x 32 pixels in 3 colours, colours last; there are 10,000 in the folder.
+        "california_housing", "house_16h", "pol" (regression; otherwise diabetes), "diamonds"
+        (regression on a DataFrame with text, needs pandas; otherwise diabetes), or "titanic" (two
+        classes; a DataFrame with names, tickets and missing values, which is part of this package
+        and needs pandas). Rows of "cifar10" are images of 32 x 32 pixels in 3 colours, colours
+        last; there are 10,000 in the folder.
     n_samples : int or None, default=None
         Number of rows, at most all. Classes keep their proportions, and each class has a row if
         there are enough rows. None: all rows.
@@ -70,6 +76,8 @@ def load(name: str, n_samples: int | None = None, random_state: int = 0) -> Bunc
     ------
     ValueError
         If `name` is not one of the above, or `n_samples` is not a positive int.
+    ImportError
+        If `name` is "titanic" and pandas is not installed.
 
     See Also
     --------
@@ -83,10 +91,10 @@ def load(name: str, n_samples: int | None = None, random_state: int = 0) -> Bunc
     ((500, 64), 'sklearn.datasets.load_digits')
     """
     if name not in _FILES:
-        raise ValueError(f"name={name!r} is no known data set: use one of {', '.join(_FILES)}.")
+        raise ValueError(f"name={name!r} is not a known data set: use one of {', '.join(_FILES)}.")
     if n_samples is not None and (not isinstance(n_samples, Integral) or n_samples < 1):
         raise ValueError(f"n_samples={n_samples!r} must be a positive int, or None for all rows.")
-    X, y, source = _read(name) or _bundled(name)
+    X, y, source = _titanic() if name == "titanic" else _read(name) or _bundled(name)
     if n_samples is not None and n_samples < len(y):
         rows = _stratified_rows(
             None if name in _REGRESSION else y, len(y), n_samples, random_state
@@ -125,6 +133,16 @@ def _read(name: str) -> tuple[Any, np.ndarray, str] | None:
     table = np.loadtxt(path, delimiter=",", skiprows=1)
     y = table[:, -1] if name in _REGRESSION else table[:, -1].astype(np.int64)
     return table[:, :-1], y, str(path)
+
+
+def _titanic() -> tuple[Any, np.ndarray, str]:
+    """Return the passengers, whether each survived, and the path of the file."""
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise missing('load("titanic") needs pandas', "tables") from error
+    table = pd.read_csv(_TITANIC)
+    return table.drop(columns="target"), table["target"].to_numpy(np.int64), str(_TITANIC)
 
 
 def _bundled(name: str) -> tuple[np.ndarray, np.ndarray, str]:

@@ -1,4 +1,4 @@
-"""A page that shows what a ``checkpoint_dir`` has found, while its search runs or afterwards.
+"""Shows the search of a ``checkpoint_dir`` on a page, while it runs or afterwards.
 
     python -m sksearch.watch DIR [--every SECONDS] [--output FILE]
 
@@ -102,20 +102,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     parser = argparse.ArgumentParser(prog="sksearch.watch", description=__doc__.split("\n")[0])
     parser.add_argument("folder", metavar="DIR", help="the checkpoint_dir of a search")
-    parser.add_argument("--every", type=_positive, metavar="SECONDS", help="write it again")
+    parser.add_argument(
+        "--every", type=_positive, metavar="SECONDS", help="interval between updates"
+    )
     parser.add_argument("--output", type=Path, metavar="FILE", help="default: DIR/watch.html")
     args = parser.parse_args(arguments)
     folder = Path(args.folder).expanduser()
     output = args.output or (folder if folder.is_dir() else folder.parent) / "watch.html"
     if args.output and (output.is_dir() or not output.parent.is_dir()):
-        parser.error(f"--output {output} must be a file in a folder that there is.")
+        parser.error(f"--output {output} must be a file in an existing folder.")
     while True:
         try:
             saved, text = _read(folder, args.every)
         except (FileNotFoundError, JournalError) as error:
             # With --every the search may be about to begin.
             if args.every is None:
-                say(f"There is no search to show: {error}", file=sys.stderr)
+                say(f"No search to show: {error}", file=sys.stderr)
                 return 1
             why = element("p", _short(error))
             saved, text = None, _document("No search yet", [why], args.every)
@@ -176,7 +178,7 @@ def _positive(word):
     with suppress(ValueError):
         if 0 < (seconds := float(word)) < math.inf:
             return seconds
-    raise argparse.ArgumentTypeError(f"{word!r} must be a count of seconds above 0.")
+    raise argparse.ArgumentTypeError(f"{word!r} must be a number of seconds above 0.")
 
 
 def _read(path, every):
@@ -199,7 +201,7 @@ def _document(title, body, every):
     if every is not None:
         head.append(void("meta", **{"http-equiv": "refresh", "content": math.ceil(every)}))
     title = _short(title)
-    return document(title, element("h1", title), *body, _aside(f"Written {now}."), head=head)
+    return document(title, element("h1", title), *body, _aside(f"Updated {now}."), head=head)
 
 
 def _short(value):
@@ -239,7 +241,7 @@ def _head(saved, path):
     else:
         file = path if path.is_file() else path / "journal.jsonl"
         ago = max(0.0, wall_time() - file.stat().st_mtime)
-        state = f"Not finished; the last entry of its journal is {duration(ago)} old."
+        state = f"Not finished; last journal entry {duration(ago)} ago."
     lines = [state, str(progress) + ("" if seconds is None else f", {duration(seconds)} so far")]
     yield paragraphs(lines)
     if progress.n_planned < ENDLESS and progress.planned:
@@ -268,7 +270,7 @@ def _best(table):
     yield element("h2", "Best candidates")
     yield _table(["#score", "#std", *unit, "params"], rows)
     role = "the winner" if saved.finished else "the best so far"
-    yield _aside(f"The first one is {role}; it has a ring in the picture.")
+    yield _aside(f"The first candidate is {role}, marked with a ring in the picture.")
 
 
 def _rungs(saved):
@@ -286,13 +288,9 @@ def _rungs(saved):
         known = scores[np.isfinite(scores)]
         best, middle = (known.max(), np.median(known)) if len(known) else (math.nan, math.nan)
         n_failed = len(scores) - len(known)
-        rows.append(
-            (
-                *(f"{part:,}" for part in key),
-                f"{len(scores):,} of {max(planned.get(key, 0), len(scores)):,}",
-                _number(float(best)), _number(float(middle)), f"{n_failed:,}" if n_failed else "",
-            )
-        )  # fmt: skip
+        n_scores = f"{len(scores):,} of {max(planned.get(key, 0), len(scores)):,}"
+        cells = n_scores, _number(float(best)), _number(float(middle))
+        rows.append((*(f"{n:,}" for n in key), *cells, f"{n_failed:,}" if n_failed else ""))
     head = ["#bracket", f"#{saved.plan_.unit}", "#candidates", "#best", "#median", "#failed"]
     yield element("h2", "Rungs")
     yield _table(head, rows)

@@ -184,3 +184,17 @@ def test_an_unknown_name_lists_the_known_ones():
 def test_n_samples_must_be_a_positive_int(n_samples):
     with pytest.raises(ValueError, match="n_samples="):
         load("digits", n_samples=n_samples)
+
+
+def test_the_passengers_of_the_titanic_come_with_the_package(no_folder):
+    titanic = load("titanic")
+    assert titanic.data.shape == (891, 10)
+    assert titanic.data.isna().sum().sum() == 866
+    assert set(titanic.target) == {0, 1}
+    assert len(load("titanic", n_samples=100).data) == 100
+
+
+def test_the_titanic_without_pandas_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="tables"):
+        load("titanic")

@@ -394,7 +394,7 @@ def test_earlier_results_go_with_objectives_as_another_task():
     old = minimize(two, SPACE, objectives=["a", "b"], n_iter=6, random_state=0)
     args = {"objectives": ["a", "b"], "n_iter": 4, "random_state": 1}
     assert minimize(two, SPACE, prior_results=old, **args).nfev == 4
-    with pytest.raises(ValueError, match="prior_results of the same task are scores alone"):
+    with pytest.raises(ValueError, match="prior_results of the same task contain only scores"):
         minimize(two, SPACE, prior_results=earlier_results(old, same_task=True), **args)
 
 

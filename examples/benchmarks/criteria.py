@@ -48,9 +48,9 @@ from sksearch.schedulers import (
     FullFidelity,
     Hyperband,
     IncrementalEvaluation,
-    IteratedHalving,
     SuccessiveHalving,
 )
+from sksearch.schedulers._iterated_halving import IteratedHalving
 from sksearch.simulators import FAMILIES, Branin, GammaCurves, load_mnist_curves
 from sksearch.simulators._functions import Rastrigin
 from sksearch.simulators._play import play

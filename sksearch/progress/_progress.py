@@ -293,7 +293,7 @@ def _model_of(params: Params) -> str:
 
 
 class _Counts:
-    """Counts of finished work; each event of the history's log is read once."""
+    """Totals of finished work; each event of the history's log is read once."""
 
     def __init__(self, plan: Any, history: History):
         """Start at zero; `read` counts the history."""

@@ -15,14 +15,14 @@ from sksearch.reporting import _words as words
 from sksearch.reporting._advice import Facts
 from sksearch.reporting._rivals import finalists
 
-N_BEST = 20
+N_BEST = 20  # candidates
 LONGEST = 46  # characters of the label of a candidate
 DISPLAYS: list[tuple[str, Any]] = [
     ("All scores of the search.", HistoryDisplay),
-    ("Scores over the parameters that matter most.", SliceDisplay),
-    ("How well each rung ordered the candidates of the next one.", RungDisplay),
-    ("What the model expected of each candidate, and what came.", PredictionDisplay),
-    ("What each worker did, and when.", TimelineDisplay),
+    ("Scores by the most important parameters.", SliceDisplay),
+    ("Agreement of each rung with the ranking at the next one.", RungDisplay),
+    ("Predicted and actual score of each candidate.", PredictionDisplay),
+    ("Timeline of the workers.", TimelineDisplay),
 ]
 
 
@@ -46,8 +46,8 @@ def pictures(facts: Facts) -> list[tuple[str, str]]:
     drawn = []
     with plt.rc_context({"font.size": 10}):
         caption = (
-            "The best candidates: each fold a dot, the mean a line. Those in blue cannot be told "
-            "from the winner."
+            "The best candidates: a dot for each fold, a line for the mean. Blue candidates are "
+            "statistically tied with the winner."
         )
         drawings = [(caption, partial(_draw_best, plt, facts))]
         drawings += [(caption, partial(_draw, each, facts)) for caption, each in DISPLAYS]

@@ -7,7 +7,6 @@ from sksearch.schedulers._hyperband import Hyperband as Hyperband
 from sksearch.schedulers._incremental_evaluation import (
     IncrementalEvaluation as IncrementalEvaluation,
 )
-from sksearch.schedulers._iterated_halving import IteratedHalving as IteratedHalving
 from sksearch.schedulers._median_stopping import MedianStopping as MedianStopping
 from sksearch.schedulers._pasha import PASHA as PASHA
 from sksearch.schedulers._pbt import PopulationBasedTraining as PopulationBasedTraining

@@ -272,16 +272,7 @@ class FabolasSearchCV(BaseSearch):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.n_iter = n_iter
-        self.n_initial = n_initial
-        self.cost = cost
-        self.batch_size = batch_size
-        self.resource = resource
-        self.min_resources = min_resources
-        self.max_resources = max_resources
-        self.select = select
-        self.audit = audit
+        self._store(locals())
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         by_time = "resource" if self.timeout is None else "seconds"

@@ -12,7 +12,7 @@ from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.samplers import GPSampler, TPESampler
 from sksearch.samplers._gp import CHOICES
 from sksearch.samplers._observations import TRANSFERS, WITHOUT_JOINT
-from sksearch.schedulers import IteratedHalving
+from sksearch.schedulers._iterated_halving import IteratedHalving
 from sksearch.search._base import BaseSearch
 from sksearch.search._parts import HALVING, ITERATIONS, MODEL, Constraints, Refit
 from sksearch.space import Space
@@ -271,18 +271,7 @@ class GPHalvingSearchCV(BaseSearch):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.factor = factor
-        self.n_iterations = n_iterations
-        self.acquisition = acquisition
-        self.transfer = transfer
-        self.n_initial = n_initial
-        self.batch_size = batch_size
-        self.resource = resource
-        self.min_resources = min_resources
-        self.max_resources = max_resources
-        self.select = select
-        self.audit = audit
+        self._store(locals())
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         sampler = GPSampler(self.acquisition, n_initial=self.n_initial, transfer=self.transfer)
@@ -533,17 +522,7 @@ class TPEHalvingSearchCV(BaseSearch):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.factor = factor
-        self.n_iterations = n_iterations
-        self.transfer = transfer
-        self.n_initial = n_initial
-        self.batch_size = batch_size
-        self.resource = resource
-        self.min_resources = min_resources
-        self.max_resources = max_resources
-        self.select = select
-        self.audit = audit
+        self._store(locals())
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         sampler = TPESampler(n_initial=self.n_initial, transfer=self.transfer)

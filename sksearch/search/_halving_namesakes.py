@@ -98,8 +98,8 @@ class _Halving(BaseSearch):
         if isinstance(context.resource, SubsamplesResource):
             if setup.ensemble:
                 raise ValueError(
-                    "ensemble averages predictions for whole test folds, and this search draws "
-                    "rows from them: take SuccessiveHalvingSearchCV, or leave ensemble out."
+                    "ensemble averages predictions for whole test folds, but this search "
+                    "subsamples them: use SuccessiveHalvingSearchCV, or leave ensemble out."
                 )
             if in_sequence:
                 self._draw(problem, generator)
@@ -375,12 +375,7 @@ class HalvingGridSearchCV(GridSearchCV, _Halving):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        super().__init__(param_grid=param_grid, **self._shared(locals()))
-        self.factor = factor
-        self.resource = resource
-        self.max_resources = max_resources
-        self.min_resources = min_resources
-        self.aggressive_elimination = aggressive_elimination
+        self._store(locals())
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         sampler = ListedSampler(self._points(), repeats=True)
@@ -611,20 +606,14 @@ class HalvingRandomSearchCV(_Halving):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.n_candidates = n_candidates
-        self.factor = factor
-        self.resource = resource
-        self.max_resources = max_resources
-        self.min_resources = min_resources
-        self.aggressive_elimination = aggressive_elimination
+        self._store(locals())
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         """Draw like scikit-learn if possible, otherwise like the other searches."""
         if self.n_candidates == self.min_resources == "exhaust":
             raise ValueError(
                 "n_candidates and min_resources cannot be both set to 'exhaust': each follows "
-                "from the other, so pass one of them as a count."
+                "from the other, so pass one of them as a number."
             )
         n = self._n_draws()
         if not is_for_scikit_learn(space):

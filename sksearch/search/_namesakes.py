@@ -211,7 +211,7 @@ class GridSearchCV(BaseSearch):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        super().__init__(param_distributions=param_grid, **self._shared(locals()))
+        self._store(locals())
 
     @property
     def param_distributions(self) -> Any:

@@ -338,7 +338,7 @@ def test_to_read_what_is_known_trains_nothing_but_the_best(folder, log):
 
 # ---- more of the same
 
-AGAIN = "ignore:The (larger search does not begin|fitted models of).*:UserWarning"
+AGAIN = "ignore:The (larger search cannot reuse|fitted models of).*:UserWarning"
 MORE = {
     "random": {"n_iter": 20},
     "tpe": {"n_iter": 20},
@@ -505,7 +505,7 @@ def test_a_disk_that_is_full_costs_time_only(n_jobs, folder):  # row 44
     search = make(folder=folder, n_jobs=n_jobs).set_params(estimator=Big())
     resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, limit[1]))
     try:
-        with pytest.warns(UserWarning, match="trained again from the beginning"):
+        with pytest.warns(UserWarning, match="trained again from scratch"):
             search.fit(X, Y)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limit)

@@ -35,11 +35,11 @@ from sksearch.schedulers import (
     FullFidelity,
     Hyperband,
     IncrementalEvaluation,
-    IteratedHalving,
     MedianStopping,
     PopulationBasedTraining,
     SuccessiveHalving,
 )
+from sksearch.schedulers._iterated_halving import IteratedHalving
 from sksearch.space import Space
 from tests.comparisons import assert_same_results, planned_and_done
 from tests.contracts import test_samplers, test_schedulers

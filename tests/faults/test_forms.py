@@ -119,13 +119,13 @@ def test_columns_that_have_something_to_do_with_the_target_are_not_named():
 @pytest.mark.parametrize("path", ["s3://bucket/run", "gs://b", "hdfs://a/b", "file:///tmp/x"])
 def test_an_address_is_no_folder(path):
     search = sksearch.model_selection.GridSearchCV(SVR(), {"C": [1.0]}, cv=2, checkpoint_dir=path)
-    with pytest.raises(ValueError, match=r"is an address.*mounted"):
+    with pytest.raises(ValueError, match=r"is a URL.*mounted"):
         search.fit(NUMBERS, TARGET)
 
 
 def test_names_that_belong_to_the_search_are_named():
     search = sksearch.RandomSearchCV(SVR(), {"C": [1.0]}, n_iter=1)
-    with pytest.raises(ValueError, match=r"fit got time_budget.*write timeout=5"):
+    with pytest.raises(ValueError, match=r"fit got time_budget.*pass timeout=5"):
         search.fit(NUMBERS, TARGET, time_budget=5)
     with pytest.raises(TypeError, match=r"fit\(X.drop\(columns='cell'\), X\['cell'\]\)"):
         search.fit(of_cells(TARGET), "cell")

@@ -286,7 +286,7 @@ def test_functions_as_values_reach_the_workers():  # row 38
 
 @pytest.mark.parametrize("cls", [RandomSearchCV, QuasiRandomSearchCV, SearchCV, hyperband])
 def test_zero_workers_are_refused(cls):  # row 49
-    with pytest.raises(ValueError, match="n_jobs=0 leaves nobody"):
+    with pytest.raises(ValueError, match="n_jobs=0 leaves no worker"):
         cls(Fake(), {"quality": uniform()}, n_jobs=0).fit(X, Y)
 
 

@@ -331,7 +331,7 @@ def test_thresholds_are_not_found_past_a_predict_of_one_s_own():
         def predict(self, X):
             return 1 - super().predict(X)
 
-    with pytest.raises(ValueError, match="Decides has a predict of its own"):
+    with pytest.raises(ValueError, match="Decides overrides predict"):
         growth_of(Decides(LogisticRegression()), "threshold")
 
 
@@ -358,7 +358,9 @@ def test_epochs_are_calls_of_a_partial_fit_of_one_s_own(kind):
 
 
 def test_epochs_that_leave_out_a_fit_of_one_s_own_are_warned_about():
-    with pytest.warns(UserWarning, match="trains by partial_fit, and Shrunk has a fit of its own"):
+    with pytest.warns(
+        UserWarning, match="trains by partial_fit, so the custom fit of Shrunk is not"
+    ):
         EpochsResource().check(shrunk(SGDClassifier)(), [])
 
     class Both(shrunk(SGDClassifier)):

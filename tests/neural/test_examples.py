@@ -122,9 +122,13 @@ def test_six_searches_choose_an_architecture(monkeypatch, tmp_path, capsys):
     script = imported("experiment_architectures", monkeypatch)
     tiny = replace(script.SETTINGS["small"], n_train=240, n_test=100, max_epochs=4, n_trainings=2)
     monkeypatch.setitem(script.SETTINGS, "small", replace(tiny, space=script.narrow(4)))
-    monkeypatch.setattr(sys, "argv", ["experiment_architectures.py"])
+    record = tmp_path / "record"
+    monkeypatch.setattr(sys, "argv", ["experiment_architectures.py", "--record", str(record)])
     script.main()
-    rows = [line.rsplit(maxsplit=5) for line in capsys.readouterr().out.splitlines()[3:]]
+    table, n_runs = capsys.readouterr().out, len(record.read_text().splitlines())
+    script.main()
+    assert (capsys.readouterr().out, len(record.read_text().splitlines())) == (table, n_runs)
+    rows = [line.rsplit(maxsplit=5) for line in table.splitlines()[3:]]
     assert {name: int(count) for name, count, *_ in rows} == {
         "random": 2,
         "gp": 2,

@@ -88,7 +88,7 @@ def test_a_page_has_its_pictures_in_it_and_loads_nothing(search, tmp_path):
     loads = parsed(html).loads
     captions = re.findall("<figcaption>(.*?)</figcaption>", html)
     assert len(loads) == len(captions) == 4
-    for text in ("The best candidates", "All scores", "Scores over the param", "each worker did"):
+    for text in ("The best candidates", "All scores", "Scores by the most", "each worker did"):
         assert sum(text in caption for caption in captions) == 1
     assert all(each.startswith("data:image/png;base64,") for each in loads)
     assert 'name="viewport"' in html
@@ -133,9 +133,9 @@ def test_what_a_checkpoint_has_is_no_search_to_report_on(tmp_path):
     RandomSearchCV(GaussianNB(), {"var_smoothing": [1e-9]}, n_iter=1, checkpoint_dir=tmp_path).fit(
         X, Y
     )
-    with pytest.raises(TypeError, match="SavedSearch, which has no estimator"):
+    with pytest.raises(TypeError, match="SavedSearch without an estimator"):
         report(load_history(tmp_path))
-    with pytest.raises(TypeError, match=r"DataFrame, which has no estimator.*pass the fitted"):
+    with pytest.raises(TypeError, match=r"DataFrame without an estimator.*pass the fitted"):
         report(pd.DataFrame(load_history(tmp_path).cv_results_))
 
 

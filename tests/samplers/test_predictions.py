@@ -241,7 +241,7 @@ def test_a_warm_start_predicts_as_its_sampler_does():
 def test_samplers_without_a_model_predict_nothing():
     history = played(RandomSampler(), 5)
     assert {trial.prediction for trial in history.trials} == {None}
-    with pytest.raises(ValueError, match="made by GPSampler"):
+    with pytest.raises(ValueError, match="only GPSampler makes them"):
         PredictionDisplay(history=history).plot()
 
 

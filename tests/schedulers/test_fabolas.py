@@ -248,7 +248,7 @@ def test_seconds_count_where_a_time_is_given():
 
 
 def test_bounds_and_audits_are_refused():
-    with pytest.raises(ValueError, match="compares candidates by the numbers of one score"):
+    with pytest.raises(ValueError, match="compares the values of a single score"):
         make(constraints=Bound("predict_time", "<=", 1)).fit(X, y)
-    with pytest.raises(ValueError, match="does not know beforehand"):
+    with pytest.raises(ValueError, match="does not plan how many"):
         make(audit=0.1).fit(X, y)

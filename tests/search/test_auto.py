@@ -32,7 +32,8 @@ from sksearch.executors import VirtualClock, spend
 from sksearch.history import Problem, Result
 from sksearch.model_selection import GridSearchCV
 from sksearch.samplers import GPSampler, RandomSampler
-from sksearch.schedulers import FoldRace, FullFidelity, IteratedHalving, MedianStopping
+from sksearch.schedulers import FoldRace, FullFidelity, MedianStopping
+from sksearch.schedulers._iterated_halving import IteratedHalving
 from sksearch.search import FabolasSearchCV
 from sksearch.space import Space
 from sksearch.study import Study
@@ -196,7 +197,7 @@ def test_a_time_for_a_part_of_the_folds_of_the_estimator_as_it_is(timeout, n_fol
     assert search.best_estimator_.predict(X[:1]).shape == (1,)
     report = str(search.report())
     assert f"{n_folds} of 4 folds" in report
-    assert "before the first candidate had all folds. Give more time." in report
+    assert "before the first candidate finished all folds. Increase the limit." in report
     assert "range" not in report
 
 

@@ -174,7 +174,7 @@ def test_logarithmic_integers_that_numpy_has_not_are_refused():
 
 @pytest.mark.parametrize("n_bytes", [1, 4, 4096, 2**20 - 1])
 def test_less_memory_than_any_training_needs_is_refused(n_bytes):
-    with pytest.raises(ValueError, match="count of bytes"):
+    with pytest.raises(ValueError, match="number of bytes"):
         RandomSearchCV(SVC(), SPACE, memory_limit=n_bytes).fit(X, Y)
 
 

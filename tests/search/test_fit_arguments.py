@@ -100,15 +100,15 @@ def test_what_scikit_learn_passes_on_is_passed_on(estimator, name, params):
 def test_what_no_signature_takes_is_refused_with_the_one_that_is_called():
     grid = {"m__C": [1, 2]}
     for kind, params, match in (
-        (Pipeline, {"sample_weight": WEIGHTS}, "is for no step of the pipeline"),
-        (Weighted, {"weights": WEIGHTS}, "fit of Weighted does not take"),
+        (Pipeline, {"sample_weight": WEIGHTS}, "does not belong to a step of the pipeline"),
+        (Weighted, {"weights": WEIGHTS}, "fit of Weighted does not accept"),
     ):
         with pytest.raises(ValueError, match=match):
             sksearch.model_selection.GridSearchCV(steps(kind), grid).fit(X, y, **params)
     models = [steps(Pipeline), steps(Pipeline)]
     with pytest.raises(ValueError, match=r"the last step of each.*: write sample_weight"):
         sksearch.SearchCV(models, n_iter=2).fit(X, y, m__sample_weight=WEIGHTS)
-    with pytest.raises(TypeError, match="is a name: pass the column"):
+    with pytest.raises(TypeError, match="is the name of a column: pass the column"):
         sksearch.model_selection.GridSearchCV(LogisticRegression(), {"C": [1, 2]}).fit(
             X, y, sample_weight="w"
         )

@@ -231,7 +231,7 @@ def test_a_rule_chooses_among_the_last_iteration():
             {"min_resources": 15, "max_resources": 14},
             "min_resources_=15 is greater than max_resources_=14",
         ),
-        ({"min_resources": 3, "cv": 5}, "leaves none of a fold of 48: pass 5 or more"),
+        ({"min_resources": 3, "cv": 5}, "leaves no row of a fold of 48: pass 5 or more"),
         ({"max_resources": 241}, "more than the 240 of X"),
         ({"factor": 1}, "'factor' parameter"),
         ({"min_resources": "auto"}, "'min_resources' parameter"),

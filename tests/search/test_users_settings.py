@@ -152,7 +152,7 @@ def found(search):
     after = np.random.get_state()[1].tolist(), random.getstate()
     assert after == before or search.random_state is None  # as in scikit-learn's
     scores = {k: v.tolist() for k, v in search.cv_results_.items() if k.endswith("score")}
-    expected = [line.split("(")[0] for line in lines if "is to be expected" in line]
+    expected = [line.split("(")[0] for line in lines if "expected on new data" in line]
     return search.best_params_, scores, expected
 
 

@@ -100,7 +100,9 @@ def test_params_are_those_of_the_problem_and_its_own():
     assert (estimator.x0, estimator.random_state) == (1, 5)
     with pytest.raises(ValueError, match="x2"):
         estimator.set_params(x2=1)
-    with pytest.raises(TypeError, match=r"\['x2'\]: the problem's parameters are \['x0', 'x1'\]"):
+    with pytest.raises(
+        TypeError, match=r"\['x2'\] are unknown: the problem's parameters are \['x0', 'x1'\]"
+    ):
         SimulatedEstimator(PROBLEM, x2=1)
 
 
