@@ -25,7 +25,7 @@ from sksearch import ASHASearchCV, HyperbandSearchCV
 from sksearch.executors import VirtualClock
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import ASHA, PASHA, AsyncHyperband, Hyperband
-from sksearch.simulators._play import play
+from sksearch.simulators import play
 from sksearch.simulators._problem import CurveProblem
 
 N_WORKERS, EPOCHS = 64, 27

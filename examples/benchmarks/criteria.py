@@ -51,9 +51,8 @@ from sksearch.schedulers import (
     SuccessiveHalving,
 )
 from sksearch.schedulers._iterated_halving import IteratedHalving
-from sksearch.simulators import FAMILIES, Branin, GammaCurves, load_mnist_curves
+from sksearch.simulators import FAMILIES, Branin, GammaCurves, load_mnist_curves, play
 from sksearch.simulators._functions import Rastrigin
-from sksearch.simulators._play import play
 from sksearch.simulators._problem import CurveProblem
 from sksearch.space import Space
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from sksearch.samplers import RandomSampler, TPESampler
 from sksearch.schedulers import FullFidelity, Hyperband
-from sksearch.simulators._play import play
+from sksearch.simulators import play
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from experiment_transfer import problems

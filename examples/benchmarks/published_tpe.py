@@ -25,7 +25,7 @@ from sksearch.base import Reads, Sampler
 from sksearch.samplers import TPESampler
 from sksearch.samplers._observations import observe
 from sksearch.schedulers import Hyperband
-from sksearch.simulators._play import play
+from sksearch.simulators import play
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from experiment_transfer import PUBLISHED, problems

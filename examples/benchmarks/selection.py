@@ -26,8 +26,7 @@ from sksearch.datasets import _data_folder
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import ASHA, Hyperband, SuccessiveHalving
 from sksearch.schedulers._iterated_halving import IteratedHalving
-from sksearch.simulators import TabularProblem
-from sksearch.simulators._play import play
+from sksearch.simulators import TabularProblem, play
 
 SCHEDULERS = {
     "SuccessiveHalving": SuccessiveHalving(),

@@ -76,7 +76,7 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     Examples
     --------
     >>> import pandas as pd
-    >>> from sksearch.space import TableColumns
+    >>> from sksearch.estimators._tables import TableColumns
     >>> frame = pd.DataFrame({"age": pd.array([31, None], dtype="Int64"), "id": ["a7", "b2"]})
     >>> TableColumns(numbers=["age"], left_out={"id": "names the rows"}).fit_transform(frame)
         age

@@ -39,7 +39,7 @@ class AsynchronousScheduler(BracketScheduler):
     >>> from sksearch.samplers import RandomSampler
     >>> from sksearch.schedulers._asynchronous import AsynchronousScheduler
     >>> from sksearch.simulators import Branin, GammaCurves
-    >>> from sksearch.simulators._play import play
+    >>> from sksearch.simulators import play
     >>> @dataclass(frozen=True)
     ... class TwoRungs(AsynchronousScheduler):
     ...     factor: float = 3

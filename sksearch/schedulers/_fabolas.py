@@ -77,7 +77,7 @@ class Fabolas(Scheduler):
     >>> from sksearch.samplers import QuasiRandomSampler
     >>> from sksearch.schedulers import Fabolas
     >>> from sksearch.simulators import Branin, GammaCurves
-    >>> from sksearch.simulators._play import play
+    >>> from sksearch.simulators import play
     >>> problem = GammaCurves(Branin(), n_epochs=64)
     >>> scheduler = Fabolas(12, cost="resource")
     >>> history = play(QuasiRandomSampler(), scheduler, problem, random_state=0)

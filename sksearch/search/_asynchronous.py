@@ -179,7 +179,7 @@ class ASHASearchCV(BaseSearch):
     See Also
     --------
     SuccessiveHalvingSearchCV : Waits for each rung, and repeats exactly for any `n_jobs`.
-    PASHASearchCV : Its largest resource grows only while ranks change.
+    sksearch.search.PASHASearchCV : Its largest resource grows only while ranks change.
 
     Notes
     -----
@@ -417,8 +417,8 @@ class PASHASearchCV(_HalvingSearchCV):
 
     See Also
     --------
-    ASHASearchCV : All rungs are open from the beginning.
-    schedulers.PASHA : Comparison of rankings, and differences from [1]_.
+    sksearch.ASHASearchCV : All rungs are open from the beginning.
+    sksearch.schedulers.PASHA : Comparison of rankings, and differences from [1]_.
 
     Notes
     -----

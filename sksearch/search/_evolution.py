@@ -156,7 +156,7 @@ class CMAESSearchCV(BaseSearch):
 
     See Also
     --------
-    GPBayesSearchCV : Needs fewer candidates.
+    sksearch.GPBayesSearchCV : Needs fewer candidates.
     DESearchCV : Learns no distribution.
     sksearch.samplers.CMAESSampler : Populations, restarts and choices.
 
@@ -597,7 +597,7 @@ class DEHBSearchCV(BaseSearch):
 
     See Also
     --------
-    BOHBSearchCV : Hyperband with a Parzen estimator.
+    sksearch.BOHBSearchCV : Hyperband with a Parzen estimator.
     DESearchCV : Full resource only.
 
     Notes

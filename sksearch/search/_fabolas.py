@@ -183,9 +183,9 @@ class FabolasSearchCV(BaseSearch):
 
     See Also
     --------
-    GPBayesSearchCV : The whole resource for each candidate.
-    HyperbandSearchCV : Sizes by rank, without a model.
-    schedulers.Fabolas : The criterion, and differences from [1]_.
+    sksearch.GPBayesSearchCV : The whole resource for each candidate.
+    sksearch.HyperbandSearchCV : Sizes by rank, without a model.
+    sksearch.schedulers.Fabolas : The criterion, and differences from [1]_.
 
     Notes
     -----

@@ -511,8 +511,8 @@ class RandomSearchCV(BaseSearch):
 
     See Also
     --------
-    RandomizedSearchCV : The same, with repeated draws as in scikit-learn.
-    QuasiRandomSearchCV : CandidateDraws cover the space more evenly.
+    sksearch.model_selection.RandomizedSearchCV : The same, with repeated draws as in scikit-learn.
+    sksearch.search.QuasiRandomSearchCV : Candidates cover the space more evenly.
     HyperbandSearchCV : More candidates for the same cost.
 
     References
@@ -731,7 +731,7 @@ class QuasiRandomSearchCV(BaseSearch):
 
     See Also
     --------
-    RandomSearchCV : Independent draws.
+    sksearch.RandomSearchCV : Independent draws.
     sksearch.samplers.QuasiRandomSampler : The designs.
 
     Examples

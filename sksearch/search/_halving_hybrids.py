@@ -193,8 +193,8 @@ class GPHalvingSearchCV(BaseSearch):
 
     See Also
     --------
-    TPEHalvingSearchCV : A Parzen estimator proposes, at a tenth of the overhead.
-    GPHyperbandSearchCV : All brackets of Hyperband.
+    sksearch.search.TPEHalvingSearchCV : A Parzen estimator proposes, at a tenth of the overhead.
+    sksearch.search.GPHyperbandSearchCV : All brackets of Hyperband.
     GPBayesSearchCV : Full resource only.
 
     Notes
@@ -448,9 +448,9 @@ class TPEHalvingSearchCV(BaseSearch):
 
     See Also
     --------
-    GPHalvingSearchCV : A Gaussian process proposes.
-    BOHBSearchCV : All brackets of Hyperband.
-    TPESearchCV : A Parzen estimator proposes, at full resource.
+    sksearch.GPHalvingSearchCV : A Gaussian process proposes.
+    sksearch.BOHBSearchCV : All brackets of Hyperband.
+    sksearch.TPESearchCV : A Parzen estimator proposes, at full resource.
 
     Notes
     -----

@@ -306,7 +306,7 @@ class HalvingGridSearchCV(GridSearchCV, _Halving):
     See Also
     --------
     HalvingRandomSearchCV : Random candidates instead of all points.
-    SuccessiveHalvingSearchCV : Continues training, and tests on all rows.
+    sksearch.SuccessiveHalvingSearchCV : Continues training, and tests on all rows.
 
     Notes
     -----
@@ -545,7 +545,7 @@ class HalvingRandomSearchCV(_Halving):
     See Also
     --------
     HalvingGridSearchCV : All points of a grid.
-    SuccessiveHalvingSearchCV : Continues training, and tests on all rows.
+    sksearch.SuccessiveHalvingSearchCV : Continues training, and tests on all rows.
 
     Notes
     -----

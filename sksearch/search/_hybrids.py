@@ -191,8 +191,8 @@ class BOHBSearchCV(BaseSearch):
     See Also
     --------
     HyperbandSearchCV : Hyperband with random candidates.
-    TPEHalvingSearchCV : Shorter brackets.
-    GPHyperbandSearchCV : Hyperband with a Gaussian process.
+    sksearch.search.TPEHalvingSearchCV : Shorter brackets.
+    sksearch.search.GPHyperbandSearchCV : Hyperband with a Gaussian process.
 
     Notes
     -----
@@ -454,8 +454,8 @@ class GPHyperbandSearchCV(BaseSearch):
 
     See Also
     --------
-    BOHBSearchCV : Hyperband with a Parzen estimator.
-    GPHalvingSearchCV : Shorter brackets.
+    sksearch.BOHBSearchCV : Hyperband with a Parzen estimator.
+    sksearch.GPHalvingSearchCV : Shorter brackets.
 
     References
     ----------

@@ -252,7 +252,7 @@ class HypergradientSearchCV(BaseSearch):
     --------
     sksearch.hypergradients.FeaturePenalties : A penalty for each feature.
     sksearch.hypergradients.implicit : The gradient for custom models.
-    GPBayesSearchCV : For parameters of any kind, and few of them.
+    sksearch.GPBayesSearchCV : For parameters of any kind, and few of them.
 
     Notes
     -----

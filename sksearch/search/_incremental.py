@@ -188,7 +188,7 @@ class IncrementalEvaluationSearchCV(BaseSearch):
 
     See Also
     --------
-    SuccessiveHalvingSearchCV : Spends as much on the last candidates as on the first ones.
+    sksearch.SuccessiveHalvingSearchCV : Spends as much on the last candidates as on the first.
     sksearch.schedulers.IncrementalEvaluation : Formulas, and differences from [1]_.
 
     References

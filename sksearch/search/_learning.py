@@ -570,7 +570,7 @@ class ForestBayesSearchCV(_ModelSearchCV):
 
     See Also
     --------
-    GPBayesSearchCV : Bayesian optimisation with a Gaussian process.
+    sksearch.GPBayesSearchCV : Bayesian optimisation with a Gaussian process.
 
     References
     ----------

@@ -163,7 +163,7 @@ class GridSearchCV(BaseSearch):
     See Also
     --------
     RandomizedSearchCV : Random candidates instead of all points.
-    SearchCV : Better candidates in the same time, without a grid.
+    sksearch.SearchCV : Better candidates in the same time, without a grid.
 
     Examples
     --------
@@ -390,7 +390,7 @@ class RandomizedSearchCV(RandomSearchCV):
 
     See Also
     --------
-    RandomSearchCV : No candidate is drawn twice.
+    sksearch.RandomSearchCV : No candidate is drawn twice.
     GridSearchCV : All points of a grid.
 
     Examples

@@ -79,7 +79,7 @@ def play(
     >>> from sksearch.schedulers import Hyperband
     >>> from sksearch.simulators import FAMILIES, GammaCurves
     >>> from sksearch.simulators._functions import Rastrigin
-    >>> from sksearch.simulators._play import play
+    >>> from sksearch.simulators import play
     >>> problem = GammaCurves(Rastrigin(2), FAMILIES["rastrigin-1"], noise=10)
     >>> history = play(RandomSampler(), Hyperband(), problem, random_state=0)
     >>> len(history.trials), sum(81 in trial.results for trial in history.trials)

@@ -80,7 +80,6 @@ class TabularProblem(CurveProblem):
 
     See Also
     --------
-    load_task : Recorded tables in the data folder.
     NearestCurves : Recorded curves, of which the nearest represents any candidate.
 
     Examples

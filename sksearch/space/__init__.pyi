@@ -1,7 +1,6 @@
 from sksearch.estimators._default import default_space as default_space
 from sksearch.estimators._first import first_candidates as first_candidates
 from sksearch.estimators._registered import register_space as register_space
-from sksearch.estimators._tables import TableColumns as TableColumns
 from sksearch.space._beliefs import Beliefs as Beliefs
 from sksearch.space._converters import (
     from_configspace as from_configspace,

@@ -12,9 +12,8 @@ from sksearch.executors import VirtualClock
 from sksearch.history import Problem, Result
 from sksearch.samplers import RandomSampler, TPESampler
 from sksearch.schedulers import ASHA, PASHA, AsyncHyperband, Hyperband, MedianStopping
-from sksearch.simulators import FAMILIES, GammaCurves
+from sksearch.simulators import FAMILIES, GammaCurves, play
 from sksearch.simulators._functions import Rastrigin
-from sksearch.simulators._play import play
 from sksearch.simulators._problem import CurveProblem
 from sksearch.space import Space
 from sksearch.study import Study

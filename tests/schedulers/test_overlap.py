@@ -8,8 +8,7 @@ from sksearch.executors import VirtualClock
 from sksearch.samplers import RandomSampler, TPESampler
 from sksearch.schedulers import Hyperband
 from sksearch.schedulers._iterated_halving import IteratedHalving
-from sksearch.simulators import Branin, GammaCurves
-from sksearch.simulators._play import play
+from sksearch.simulators import Branin, GammaCurves, play
 from tests.checkpoint.test_resume import fit_and_stop, make, outcome
 from tests.interrupted import X, Y
 

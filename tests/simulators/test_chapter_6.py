@@ -11,9 +11,8 @@ import pytest
 
 from sksearch.samplers import RandomSampler, TPESampler
 from sksearch.schedulers import BracketScheduler, Hyperband
-from sksearch.simulators import FAMILIES, GammaCurves
+from sksearch.simulators import FAMILIES, GammaCurves, play
 from sksearch.simulators._functions import Rastrigin
-from sksearch.simulators._play import play
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,9 @@ from sksearch.executors import VirtualClock
 from sksearch.history import Problem
 from sksearch.samplers import RandomSampler, TPESampler
 from sksearch.schedulers import FullFidelity, Hyperband, SuccessiveHalving
-from sksearch.simulators import FAMILIES, GammaCurves, SimulatedEstimator
+from sksearch.simulators import FAMILIES, GammaCurves, SimulatedEstimator, play
 from sksearch.simulators._families import CurveFamily
 from sksearch.simulators._functions import Rastrigin
-from sksearch.simulators._play import play
 from sksearch.simulators._problem import CurveProblem
 from sksearch.space import Space
 

@@ -15,8 +15,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sksearch import HyperbandSearchCV, TPESearchCV, When
 from sksearch.samplers import TPESampler
 from sksearch.schedulers import FullFidelity, Hyperband
-from sksearch.simulators import SimulatedEstimator, SurrogateProblem
-from sksearch.simulators._play import play
+from sksearch.simulators import SimulatedEstimator, SurrogateProblem, play
 from sksearch.space import Space
 
 SPACE = {
