@@ -47,7 +47,7 @@ from sksearch.space import LogRandInt
 from sksearch.stats import area_under_curve, compare_optima
 
 try:
-    from sksearch.neural import CudaConvNetClassifier, cuda_conv_net_space
+    from sksearch.neural import CudaConvNetClassifier
 except ImportError as error:  # it names the extra to install
     raise SystemExit(str(error)) from error
 
@@ -77,7 +77,7 @@ class Setting:
     shrink : int
         How many pixels, in each direction, become one.
     space : dict
-        What replaces entries of `cuda_conv_net_space`.
+        What replaces entries of `CudaConvNetClassifier.space`.
     device : str
         Where the nets are trained.
     """
@@ -113,7 +113,7 @@ def make_search(method, seed, setting, n_train, n_valid, checkpoints=None):
         CudaConvNetClassifier(
             max_epochs=setting.max_epochs, device=setting.device, random_state=seed
         ),
-        cuda_conv_net_space() | setting.space,
+        CudaConvNetClassifier.space() | setting.space,
         sampler=sampler,
         scheduler=Hyperband(n_iterations=setting.n_iterations, brackets=setting.brackets),
         resource="epochs",

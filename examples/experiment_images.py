@@ -40,7 +40,7 @@ from sklearn.model_selection import train_test_split
 
 from sksearch import BOHBSearchCV, GPBayesSearchCV, HyperbandSearchCV, RandomSearchCV
 from sksearch.datasets import load
-from sksearch.neural import ConvNetClassifier, conv_net_space
+from sksearch.neural import ConvNetClassifier
 from sksearch.plotting import RegretDisplay
 from sksearch.search import IncrementalEvaluationSearchCV
 from sksearch.stats import anytime_regret
@@ -64,7 +64,7 @@ class Setting:
     max_epochs : int
         Count of epochs of the best candidates.
     space : dict
-        What replaces entries of `conv_net_space`.
+        What replaces entries of `ConvNetClassifier.space`.
     shrink : int
         How many pixels, in each direction, become one.
     n_iterations : int
@@ -139,7 +139,7 @@ def split_of(name, seed, setting, folder):
 def make_searches(name, y, seed, setting, n_jobs):
     """The five searches, by their names, with equally many epochs."""
     n_epochs = setting.max_epochs
-    space = conv_net_space(horizon=n_epochs) | setting.space
+    space = ConvNetClassifier.space(horizon=n_epochs) | setting.space
     if name != "mnist":  # mirrored digits are no digits
         space |= {"flip": [False, True]}
     net = ConvNetClassifier(max_epochs=n_epochs, device=setting.device, random_state=seed)

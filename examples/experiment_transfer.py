@@ -42,14 +42,8 @@ from sksearch.experiment import run_experiment
 from sksearch.plotting import DensityDisplay
 from sksearch.samplers import RandomSampler, TPESampler
 from sksearch.schedulers import FullFidelity, Hyperband
-from sksearch.simulators import (
-    FAMILIES,
-    Branin,
-    DropWave,
-    GammaCurves,
-    Rastrigin,
-    load_mnist_curves,
-)
+from sksearch.simulators import FAMILIES, Branin, GammaCurves, load_mnist_curves
+from sksearch.simulators._functions import DropWave, Rastrigin
 from sksearch.stats import compare_optima
 
 

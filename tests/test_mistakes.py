@@ -36,6 +36,7 @@ from sksearch import (
     HyperbandSearchCV,
     RandomSearchCV,
     SearchCV,
+    default_models,
     load_history,
     minimize,
     report,
@@ -44,7 +45,6 @@ from sksearch import (
 from sksearch.model_selection import GridSearchCV
 from sksearch.samplers import TPESampler
 from sksearch.schedulers import Hyperband
-from sksearch.space import default_models
 
 X, Y = load_iris(return_X_y=True)
 X_NUMBERS, Y_NUMBERS = make_regression(60, 4, random_state=0)

@@ -88,7 +88,7 @@ def bundled(classifies):
 def by_list(X, y, seconds, seed, classifies, ensemble=False):
     """This library."""
     task = "classification" if classifies else "regression"
-    from sksearch.space import default_models
+    from sksearch import default_models
 
     models = default_models(X, y, task=task)
     search = SearchCV(models, timeout=seconds, ensemble=ensemble, random_state=seed).fit(X, y)

@@ -26,7 +26,8 @@ from threadpoolctl import threadpool_limits
 
 from sksearch.samplers import RandomSampler, TPESampler
 from sksearch.schedulers import Hyperband
-from sksearch.simulators import FAMILIES, GammaCurves, NearestCurves, Rastrigin, play
+from sksearch.simulators import FAMILIES, GammaCurves, NearestCurves, play
+from sksearch.simulators._functions import Rastrigin
 
 N_CURVES = 10_000
 N_DRAWS = 128  # 81 + 27 + 9 + 6 + 5 candidates

@@ -79,7 +79,7 @@ class Acquisition(ABC):
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.acquisition import Acquisition
+    >>> from sksearch.acquisition._functions import Acquisition
     >>> class Mean(Acquisition):
     ...     def __call__(self, mean, sd, best):
     ...         return mean - best

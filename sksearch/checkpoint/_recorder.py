@@ -16,7 +16,7 @@ from sksearch._utils._compat import num_samples
 from sksearch._utils._terminal import say, warn
 from sksearch._utils._typing import Seed
 from sksearch._utils._versions import differences
-from sksearch.base import Job
+from sksearch.base._decisions import Job
 from sksearch.checkpoint._accept import accepted_names
 from sksearch.checkpoint._checkpoint import JOURNAL, Checkpoint
 from sksearch.checkpoint._errors import JournalError

@@ -18,7 +18,8 @@ from sksearch.estimators._first import filled, first_candidates
 from sksearch.estimators._parts import Size, SpaceDict
 from sksearch.estimators._pipeline import last_step, path_of_last_step
 from sksearch.history import WHICH
-from sksearch.space import Outcome, Space, When
+from sksearch.space import Outcome, Space
+from sksearch.space._conditions import When
 from sksearch.space._values import equal
 
 RESERVED = (WHICH, "models", "named", "self")  # names that OneOf uses itself

@@ -78,7 +78,7 @@ def default_models(
     Examples
     --------
     >>> from sklearn.datasets import load_wine
-    >>> from sksearch.space import default_models
+    >>> from sksearch import default_models
     >>> X, y = load_wine(return_X_y=True)
     >>> [name for name, _ in default_models(X, y)]
     ['linear', 'boosting', 'forest', 'extra', 'net', 'kernel', 'nearest']

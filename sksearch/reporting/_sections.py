@@ -34,8 +34,8 @@ from sksearch.reporting._rivals import (
     rivals,
     untuned,
 )
-from sksearch.stats import selected_score
 from sksearch.stats._row_bootstrap import corrected_by_rows
+from sksearch.stats._selection import selected_score
 from sksearch.stats._ties import find_ties
 
 N_SHOWN = 4  # parameters, failures and rungs, unless all are asked for

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from sksearch._utils._numerics import one_blas_thread
-from sksearch.acquisition import Acquisition
+from sksearch.acquisition._functions import Acquisition
 from sksearch.acquisition._maximise import all_points, draw
 from sksearch.base import Start
 from sksearch.history import History, Params, Prediction
-from sksearch.models import GaussianProcess, MixedKernel, prior
+from sksearch.models import GaussianProcess, MixedKernel
 from sksearch.models._kernels import FAMILIES
+from sksearch.models._learning import prior
 from sksearch.samplers._calibration import inflation, widest
 from sksearch.samplers._gp_models import GUARDS, Models
 from sksearch.samplers._gp_proposal import ACQUISITIONS, PENDING, Proposal

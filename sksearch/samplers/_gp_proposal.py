@@ -8,9 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from sksearch.acquisition import UCB, Acquisition, LogEI, LogPI
+from sksearch.acquisition import UCB, LogEI, LogPI
 from sksearch.acquisition._criterion import Criterion, InteriorPrior, Penalty, beliefs
-from sksearch.acquisition._functions import Indifferent, MaxValueEntropy
+from sksearch.acquisition._functions import Acquisition, Indifferent, MaxValueEntropy
 from sksearch.acquisition._maximise import all_points, candidates, draw
 from sksearch.history import History, Params
 from sksearch.samplers._gp_models import Models

@@ -49,8 +49,7 @@ from sksearch.fitting.run._results import ResultRow
 from sksearch.fitting.run._row_sample import seconds_of_models, seconds_of_one_fit
 from sksearch.fitting.run._run import Recorder, Run
 from sksearch.fitting.run._setup import Setup, Stops
-from sksearch.progress import Progress
-from sksearch.progress._progress import Watch
+from sksearch.progress._progress import Progress, Watch
 from sksearch.reader._values import metric_that_counts
 from sksearch.reporting._after import AfterSearch, about_fit
 from sksearch.reporting._autolog import autologged
@@ -156,7 +155,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         Scorer, or a dict of scorers for several metrics.
     n_splits_ : int
         Number of folds.
-    ensemble_ : sksearch.reporting.Ensemble
+    ensemble_ : sksearch.search.Ensemble
         Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
     refit_time_ : float
         Seconds for the refit, including the other candidates of an ensemble.
@@ -167,7 +166,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         line of its error.
     history_ : History
         Every trial, with the status, error and cost of each result.
-    pareto_ : sksearch.reporting.ParetoFront
+    pareto_ : sksearch.search.ParetoFront
         Pareto front, if there are several `objectives`.
     metric_ : str
         Metric of `best_score_`, if there are several `objectives`.

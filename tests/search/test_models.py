@@ -20,11 +20,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, report
+from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, default_models, report
 from sksearch.estimators import OneOf
-from sksearch.fitting import AveragedClassifier
+from sksearch.fitting.finish._averaged import AveragedClassifier
 from sksearch.plotting import ImportanceDisplay, ParallelDisplay, SliceDisplay
-from sksearch.space import default_models
 from tests import interrupted
 from tests.checkpoint.test_resume import fit_and_stop, outcome
 

@@ -184,7 +184,7 @@ class AveragedClassifier(Voting, _Averaged):
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from sksearch.fitting import AveragedClassifier
+    >>> from sksearch.fitting.finish._averaged import AveragedClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> models = [LogisticRegression(max_iter=1000), DecisionTreeClassifier(random_state=0)]
     >>> both = AveragedClassifier([model.fit(X, y) for model in models], weights=[3, 1])
@@ -258,7 +258,7 @@ class AveragedRegressor(RegressorMixin, _Averaged):
     --------
     >>> from sklearn.datasets import load_diabetes
     >>> from sklearn.linear_model import Lasso, Ridge
-    >>> from sksearch.fitting import AveragedRegressor
+    >>> from sksearch.fitting.finish._averaged import AveragedRegressor
     >>> X, y = load_diabetes(return_X_y=True)
     >>> both = AveragedRegressor([Lasso().fit(X, y), Ridge().fit(X, y)])
     >>> both.predict(X[:2]).shape

@@ -12,7 +12,7 @@ from sklearn.frozen import FrozenEstimator
 from sksearch._utils._compat import to_numpy
 from sksearch._utils._terminal import warn
 from sksearch._utils._typing import Predictor
-from sksearch.base import State
+from sksearch.base._state import State
 from sksearch.estimators._model_choice import model_of, named_of
 from sksearch.executors._base import TaskEnvironment
 from sksearch.executors._factory import make_executor

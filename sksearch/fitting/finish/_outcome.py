@@ -9,7 +9,7 @@ import numpy as np
 
 from sksearch._utils._advice import glance
 from sksearch._utils._typing import Predictor
-from sksearch.estimators import growth_of
+from sksearch.estimators._growth import growth_of
 from sksearch.fitting.finish._ensemble import Ensemble
 from sksearch.fitting.finish._front import ParetoFront
 from sksearch.fitting.finish._members import (

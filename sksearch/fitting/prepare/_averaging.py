@@ -8,7 +8,7 @@ from sklearn.base import is_classifier, is_regressor
 from sksearch._utils._advice import glance
 from sksearch._utils._compat import is_scorer, to_numpy
 from sksearch._utils._typing import Estimator
-from sksearch.estimators import family_of
+from sksearch.estimators._family import family_of
 from sksearch.estimators._model_choice import named_of
 from sksearch.estimators._pipeline import last_step
 from sksearch.fitting.finish._choose import rule_of

@@ -58,8 +58,8 @@ from sksearch.fitting.run._setup import Setup
 from sksearch.fitting.run._tasks import Context
 from sksearch.history import Problem
 from sksearch.resources import as_resource
-from sksearch.samplers import EarlierTask
-from sksearch.schedulers import Audited
+from sksearch.samplers._warm_start import EarlierTask
+from sksearch.schedulers._audited import Audited
 from sksearch.space import Space
 
 

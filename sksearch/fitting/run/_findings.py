@@ -6,7 +6,7 @@ from collections import Counter
 from sksearch._utils._compat import warn_or_raise_about_fit_failures
 from sksearch._utils._terminal import warn
 from sksearch._utils._time_limit import N_MEMBERS
-from sksearch.base import Job
+from sksearch.base._decisions import Job
 from sksearch.fitting.run._convergence import Convergence
 from sksearch.fitting.run._early_abort import N_ALIKE, AbortRule, explained
 from sksearch.fitting.run._incumbent import Incumbent, unfinished_first

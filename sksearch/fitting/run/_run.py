@@ -12,8 +12,9 @@ from sklearn.utils import check_random_state
 
 from sksearch._utils._terminal import warn
 from sksearch._utils._typing import Seed
-from sksearch.base import Job, State
-from sksearch.executors import Executor
+from sksearch.base._decisions import Job
+from sksearch.base._state import State
+from sksearch.executors._base import Executor
 from sksearch.executors._factory import make_executor
 from sksearch.executors._in_process import SerialExecutor
 from sksearch.executors._limits import LostTask

@@ -6,13 +6,14 @@ from typing import Any
 
 from sksearch._utils._numerics import one_blas_thread
 from sksearch._utils._time_limit import TimeLimit
-from sksearch.base import Job, Sampler, Scheduler
+from sksearch.base import Sampler, Scheduler
+from sksearch.base._decisions import Job
 from sksearch.executors._limits import Workers
 from sksearch.fitting.run._folds import Folds
 from sksearch.fitting.run._plan import SearchPlan
 from sksearch.fitting.run._tasks import Context, Output
 from sksearch.history import History, Problem
-from sksearch.samplers import EarlierTask
+from sksearch.samplers._warm_start import EarlierTask
 from sksearch.study import Study
 
 
