@@ -20,7 +20,9 @@ from sklearn.svm import SVC
 
 from sksearch import GPBayesSearchCV
 from sksearch.acquisition import LogEI
-from sksearch.models import GaussianProcess, MixedKernel, learn_theta, standardise
+from sksearch.models import GaussianProcess, MixedKernel
+from sksearch.models._learning import learn_theta
+from sksearch.models._transforms import standardise
 
 BLUE, VERMILION, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#6b7480"
 FOLDER = Path(sys.argv[sys.argv.index("--out") + 1]) if "--out" in sys.argv else None

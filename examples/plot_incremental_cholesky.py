@@ -15,7 +15,8 @@ import time
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from sksearch.models import CholeskyFactor, GaussianProcess, MixedKernel
+from sksearch.models import GaussianProcess, MixedKernel
+from sksearch.models._cholesky import CholeskyFactor
 
 SIZES = [25, 50, 100, 200, 400, 800, 1_500]
 N_STEPS = 11  # at each size

@@ -18,13 +18,9 @@ from sklearn.svm import SVC
 
 from sksearch import RandomSearchCV, minimize
 from sksearch.datasets import load
-from sksearch.models import (
-    GaussianProcess,
-    MixedKernel,
-    learn_theta,
-    robust_power_transform,
-    sample_theta,
-)
+from sksearch.models import GaussianProcess, MixedKernel
+from sksearch.models._learning import learn_theta, sample_theta
+from sksearch.models._transforms import robust_power_transform
 from sksearch.samplers import GPSampler
 
 N_RESULTS = 40

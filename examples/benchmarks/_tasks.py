@@ -1,6 +1,6 @@
 """Tuning tasks: recorded results of real trainings, and functions with a known minimum.
 
-The recorded ones are those of `sksearch.simulators._tables.load_task`; here they get the
+The recorded ones are those of `sksearch.simulators.load_task`; here they get the
 parameters of their files, from which each peer's own kind of space is made, and noise from a
 generator.
 """

@@ -50,7 +50,7 @@ class CholeskyFactor:
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.models import CholeskyFactor
+    >>> from sksearch.models._cholesky import CholeskyFactor
     >>> K = np.array([[2.0, 1.0], [1.0, 2.0]])
     >>> factor = CholeskyFactor(K)
     >>> factor.solve(np.array([3.0, 3.0])).round(6).tolist()

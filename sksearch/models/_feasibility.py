@@ -157,7 +157,7 @@ class SlackKernel(MixedKernel):
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.models import learn_theta
+    >>> from sksearch.models._learning import learn_theta
     >>> from sksearch.models._feasibility import SlackKernel, standardised_slacks
     >>> U = np.linspace(0, 1, 12)[:, None]
     >>> theta = learn_theta(SlackKernel([False]), U, standardised_slacks(0.3 - U[:, 0]))

@@ -135,7 +135,8 @@ def learn_theta(
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.models import MixedKernel, learn_theta
+    >>> from sksearch.models import MixedKernel
+    >>> from sksearch.models._learning import learn_theta
     >>> from sksearch.models._transforms import standardise
     >>> U = np.linspace(0, 1, 8)[:, None]
     >>> y = standardise(np.sin(6 * U[:, 0]))
@@ -217,7 +218,8 @@ def sample_theta(
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.models import MixedKernel, sample_theta
+    >>> from sksearch.models import MixedKernel
+    >>> from sksearch.models._learning import sample_theta
     >>> from sksearch.models._learning import prior
     >>> from sksearch.models._transforms import standardise
     >>> U = np.linspace(0, 1, 8)[:, None]

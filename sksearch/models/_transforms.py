@@ -54,7 +54,7 @@ def robust_power_transform(y: np.ndarray) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.models import robust_power_transform
+    >>> from sksearch.models._transforms import robust_power_transform
     >>> scores = np.array([0.8, 0.9, 0.85, 0.7, -1000.0])  # one has diverged
     >>> robust_power_transform(scores).round(1).tolist()
     [0.1, 1.3, 0.7, -0.7, -1.5]
@@ -82,7 +82,7 @@ def inverse_power_transform(y: np.ndarray, z: np.ndarray) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.models import robust_power_transform
+    >>> from sksearch.models._transforms import robust_power_transform
     >>> from sksearch.models._transforms import inverse_power_transform
     >>> scores = np.array([0.7, 0.8, 0.85, 0.9])
     >>> z = robust_power_transform(scores)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sksearch.estimators import OneOf
+from sksearch.estimators._model_choice import OneOf
 from sksearch.history import WHICH, Params
 from sksearch.reader._read import read
 from sksearch.reader._search_table import SearchTable

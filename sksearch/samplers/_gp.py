@@ -84,9 +84,8 @@ class GPSampler(LearningSampler):
       at the ends of the ranges, which fades as results arrive [4]_. Without it the acquisition
       function favours the ends, where a process is most uncertain. Sampled proposals ("thompson",
       "ei_distribution") need no such prior.
-    - "outliers": scores far below the others are raised, and all are transformed towards normality
-      (`sksearch.models.robust_power_transform`); otherwise they are standardised, which may be
-      better in a curved valley.
+    - "outliers": scores far below the others are raised, and all are transformed towards
+      normality; otherwise they are standardised, which may be better in a curved valley.
     - "prior": the hyperparameters of the process of scores have a prior. Without it they maximise
       the marginal likelihood, as in most papers, which a few results hardly determine.
     - "second_opinion": after five results without an improvement, every second proposal comes from

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from sksearch.history import History
-from sksearch.models import GaussianProcess, MixedKernel, robust_power_transform, sample_theta
+from sksearch.models import GaussianProcess, MixedKernel
 from sksearch.models._feasibility import (
     CAUTION,
     LABEL_NOISE,
@@ -27,7 +27,12 @@ from sksearch.models._feasibility import (
     standardised_slacks,
 )
 from sksearch.models._growing import Growing, TrainingSet
-from sksearch.models._transforms import inverse_power_transform, standardise
+from sksearch.models._learning import sample_theta
+from sksearch.models._transforms import (
+    inverse_power_transform,
+    robust_power_transform,
+    standardise,
+)
 from sksearch.samplers._observations import Observations
 
 # Guards of a sampler, in alphabetical order.

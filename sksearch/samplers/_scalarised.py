@@ -7,7 +7,7 @@ import numpy as np
 
 from sksearch.base import Reads, Sampler, Start
 from sksearch.history import History, Params, Problem
-from sksearch.models import robust_power_transform
+from sksearch.models._transforms import robust_power_transform
 
 METHODS = ("tchebycheff", "hypervolume")
 RHO = 0.05  # weight of the sum, added to the largest part, see [1]_

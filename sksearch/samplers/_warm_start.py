@@ -21,7 +21,9 @@ from sksearch.acquisition import LogEI
 from sksearch.acquisition._maximise import all_points, candidates
 from sksearch.base import Reads, Sampler, Start
 from sksearch.history import History, Params, Prediction
-from sksearch.models import GaussianProcess, MixedKernel, learn_theta, robust_power_transform
+from sksearch.models import GaussianProcess, MixedKernel
+from sksearch.models._learning import learn_theta
+from sksearch.models._transforms import robust_power_transform
 from sksearch.samplers._observations import Observations, ResultIndex, observe
 from sksearch.samplers._surrogate import best_points, first_new
 from sksearch.space import Space

@@ -313,7 +313,7 @@ def load_task(name: str, *, noise: bool = True) -> TabularProblem:
 
     Examples
     --------
-    >>> from sksearch.simulators._tables import load_task
+    >>> from sksearch.simulators import load_task
     >>> problem = load_task("lcbench_covertype")  # doctest: +SKIP
     >>> problem.max_resources  # doctest: +SKIP
     52

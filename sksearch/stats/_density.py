@@ -60,7 +60,7 @@ class Density:
 
     Examples
     --------
-    >>> from sksearch.stats._density import Density
+    >>> from sksearch.stats import Density
     >>> density = Density([0.1, 0.2, 0.4], bandwidth=0.1)
     >>> density.support
     (0.0, 0.5)

@@ -41,12 +41,13 @@ from sksearch.stats import (
     hit_probability,
     importance,
     normalised_regret,
+    profiles,
     ranks,
     wilcoxon_holm,
 )
 from sksearch.stats._density import silverman_bandwidth
 from sksearch.stats._optima import ks_best_of
-from sksearch.stats._profiles import order_kept, profiles
+from sksearch.stats._profiles import order_kept
 from sksearch.stats._ranks import critical_difference
 from sksearch.stats._selection import selected_score
 from sksearch.stats._ties import tied_candidates

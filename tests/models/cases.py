@@ -3,9 +3,10 @@
 import numpy as np
 from sklearn.gaussian_process import kernels
 
-from sksearch.models import GaussianProcess, MixedKernel, learn_theta
+from sksearch.models import GaussianProcess, MixedKernel
 from sksearch.models._feasibility import LABEL_NOISE, Feasibility, centred_labels
 from sksearch.models._kernels import FAMILIES
+from sksearch.models._learning import learn_theta
 
 __all__ = [
     "FAMILIES", "MIXED", "SKLEARN", "covariance", "feasibility_of", "finite_differences",

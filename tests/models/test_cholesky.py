@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.linalg import cholesky, solve_triangular
 
-from sksearch.models import CholeskyFactor
+from sksearch.models._cholesky import CholeskyFactor
 
 
 def positive_definite(n, seed=0, smallest=0.1):

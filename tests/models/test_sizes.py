@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from sksearch.models import learn_theta
-from sksearch.models._learning import log_posterior, prior
+from sksearch.models._learning import learn_theta, log_posterior, prior
 from sksearch.models._sizes import SizeKernel, SizeProcess
 from sksearch.models._transforms import standardise
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from sksearch.models import robust_power_transform
-from sksearch.models._transforms import standardise
+from sksearch.models._transforms import robust_power_transform, standardise
 
 
 def rng(seed=0):

@@ -8,8 +8,7 @@ from scipy.stats import loguniform, uniform
 from sksearch import GPBayesSearchCV, RandomSearchCV, load_history
 from sksearch.base import Start
 from sksearch.history import History, Prediction, Problem, Result
-from sksearch.models import robust_power_transform
-from sksearch.models._transforms import inverse_power_transform
+from sksearch.models._transforms import inverse_power_transform, robust_power_transform
 from sksearch.plotting import PredictionDisplay
 from sksearch.samplers import GPSampler, RandomSampler, WarmStart
 from sksearch.samplers._calibration import inflation, widest

@@ -21,7 +21,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, default_models, report
-from sksearch.estimators import OneOf
+from sksearch.estimators._model_choice import OneOf
 from sksearch.fitting.finish._averaged import AveragedClassifier
 from sksearch.plotting import ImportanceDisplay, ParallelDisplay, SliceDisplay
 from tests import interrupted

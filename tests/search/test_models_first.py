@@ -37,7 +37,7 @@ from sksearch import (
     report,
     tune,
 )
-from sksearch.estimators import OneOf
+from sksearch.estimators._model_choice import OneOf
 from sksearch.model_selection import GridSearchCV, HalvingGridSearchCV
 
 X, Y = make_classification(60, 6, n_informative=4, n_classes=3, random_state=0)

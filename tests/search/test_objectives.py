@@ -40,7 +40,7 @@ from sksearch.samplers import (
 from sksearch.samplers._scalarised import MARGIN
 from sksearch.schedulers import FullFidelity
 from sksearch.space import Space
-from sksearch.stats._hypervolume import hypervolume_curve
+from sksearch.stats import hypervolume_curve
 from sksearch.study import Study
 
 X, y = load_iris(return_X_y=True)

@@ -13,8 +13,8 @@ from sksearch.base import Start
 from sksearch.history import Problem, Result
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import FullFidelity
-from sksearch.simulators import TabularProblem, _tables
-from sksearch.simulators._tables import load_task, task_names
+from sksearch.simulators import TabularProblem, _tables, load_task
+from sksearch.simulators._tables import task_names
 from sksearch.space import Space
 from sksearch.study import Study
 from tests.fakes import Curve

@@ -43,11 +43,11 @@ from sksearch._utils._compat import is_valid_value, num_samples
 from sksearch._utils._terminal import warn
 from sksearch._utils._typing import Estimator, Samples
 from sksearch.base import Resource, Sampler, Scheduler
-from sksearch.estimators import OneOf
 from sksearch.estimators._composed import find_space, listed, unknown_parts
 from sksearch.estimators._default import default_space
 from sksearch.estimators._first import first_candidates
 from sksearch.estimators._model_choice import (
+    OneOf,
     columns_of,
     first_of_each,
     known_of_each,
