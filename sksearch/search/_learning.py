@@ -36,8 +36,8 @@ class GPBayesSearchCV(BaseSearch):
         Number of candidates; a finite space may have fewer.
     acquisition : str or Acquisition, default="log_ei"
         Function to maximise: "log_ei" (expected improvement), "log_pi" (probability of one), "lcb"
-        (confidence bound), "ei_per_second", "thompson", "portfolio" or "ei_distribution"; see
-        `sksearch.samplers.GPSampler`.
+        (confidence bound), "ei_per_second", "thompson", "entropy", "portfolio" or
+        "ei_distribution"; see `sksearch.samplers.GPSampler`.
     n_initial : int or None, default=None
         Number of quasi-random candidates before the first model. None: 4 to 10, depending on the
         number of parameters.
