@@ -9,11 +9,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.metrics import log_loss
 from sklearn.model_selection import ShuffleSplit, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC, LinearSVC
 
 from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV
 from sksearch.fitting.run._calibration import Calibrated, best_map
-from sksearch.model_selection import GridSearchCV
+from sksearch.model_selection import GridSearchCV, HalvingGridSearchCV
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(300, 3))
@@ -21,6 +22,8 @@ ODDS = X @ [1.0, -1.0, 0.5]
 Y = np.where(rng.logistic(size=300) < ODDS, "yes", "no")
 NEW = rng.normal(size=(2000, 3))
 TRUTH = np.where(rng.logistic(size=2000) < NEW @ [1.0, -1.0, 0.5], "yes", "no")
+OWN = "the model's own"
+TWO = np.column_stack([ODDS > 0, X[:, 0] > 0]).astype(int)
 ARGS = {"n_iter": 2, "cv": 3, "random_state": 0}
 
 
@@ -126,6 +129,8 @@ def test_models_with_decision_values_alone_are_scored_by_probabilities():
         (SearchCV([Sure()], **ARGS | {"cv": ShuffleSplit(1, random_state=0)}), Y, "calibrated by"),
         (HyperbandSearchCV([Sure()], resource="n_samples", cv=2, random_state=0), Y, "calibrated"),
         (SearchCV([Sure()], **ARGS, refit=lambda results: 0), Y, "calibrated by"),
+        (HalvingGridSearchCV([Sure()], {"sure__C": [0.1, 1]}, cv=2), Y, f"{OWN}: predictions"),
+        (SearchCV([KNeighborsClassifier()], **ARGS), TWO, f"{OWN}: only those of a single"),
     ],
 )
 def test_a_sentence_says_where_probabilities_come_from(search, y, note):
