@@ -387,7 +387,7 @@ def _workers(saved):
     """A row for each worker, and a bar for each fold trained by it."""
     try:
         bars, cuts = bars_of(saved.history_)
-    except ValueError:
+    except ValueError:  # no times of the workers are stored
         return
     n, end = 1 + max(bar.row for bar in bars), max(bar.ended for bar in bars) or 1.0
     row = min(22.0, max(2.0, 440 / n))

@@ -129,7 +129,7 @@ class Interval(_Interval):
         try:
             is_one = super().is_satisfied_by(val)
             return is_one and (isinstance(val, float) or abs(val) <= sys.maxsize)
-        except TypeError:
+        except TypeError:  # what cannot be compared is not inside
             return False
 
     __repr__ = _Interval.__str__

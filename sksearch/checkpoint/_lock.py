@@ -45,7 +45,7 @@ class Lock:
                 )
             self._file.truncate(0)
             self._file.write("{} {}\n".format(*system().process()).encode())
-        except BaseException:
+        except BaseException:  # otherwise the lock would outlive this object
             self._file.close()
             raise
         _held.add(self)

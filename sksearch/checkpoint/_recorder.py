@@ -232,7 +232,7 @@ class JournalRecorder(Recorder):
     def adopt(self, task: Task, output: Output) -> None:
         """Write a state that arrived as bytes from another machine to a file."""
         if isinstance(output.state, bytes):
-            with suppress(OSError):
+            with suppress(OSError):  # a full disk: the state stays in memory
                 output.state = SavedState.write(output.state, self.folder, task.name)
 
     def keep(self, task: Task, output: Output) -> None:

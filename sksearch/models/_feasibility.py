@@ -216,6 +216,7 @@ def pulled_in(slacks: np.ndarray) -> np.ndarray:
 def _mean_and_sd(slacks: np.ndarray) -> tuple[float, float]:
     values = pulled_in(slacks)
     sd = values.std()
+    # Equal slacks differ by rounding errors only: they are not blown up.
     return float(values.mean()), float(sd) if sd > 1e-12 else 1.0
 
 

@@ -157,6 +157,7 @@ def learn_theta(
             jac=True,
             method="L-BFGS-B",
             bounds=bounds,
+            # Each iteration costs O(n^3), and many rows tell more.
             options={"maxiter": 40 if len(y) <= 300 else 20, "ftol": 1e-5},
         )
         if best is None or found.fun < best.fun:
@@ -245,6 +246,7 @@ def _slice_step(
     rng: np.random.Generator,
 ) -> np.ndarray:
     """Draw a point on the line through `point` with a density above a random level."""
+    # Logarithms, since the density itself would underflow.
     level = density(point) + np.log(rng.random())
     left = -rng.random()
     right = left + 1
@@ -252,7 +254,7 @@ def _slice_step(
         left -= 1
     while density(point + right * direction) > level and right < 8:
         right += 1
-    while right - left > 1e-9:
+    while right - left > 1e-9:  # shorter, the point does not move
         t = rng.uniform(left, right)
         proposal = point + t * direction
         if density(proposal) > level:

@@ -165,6 +165,7 @@ class Parzen:
         log_mass = np.log(np.maximum(high - low, TINY))
         if (far := high < FAR).any():
             low, high = log_ndtr(z[:, 0][far]), log_ndtr(z[:, 1][far])
+            # Equal ends by rounding would give the logarithm of 0.
             log_mass[far] = high + np.log1p(-np.exp(np.minimum(low - high, -1e-16)))
         inside = ndtr((1 - centres) / self.h[j]) - ndtr(-centres / self.h[j])
         width = (places[:, 1] - places[:, 0])[:, None]

@@ -96,6 +96,7 @@ def inverse_power_transform(y: np.ndarray, z: np.ndarray) -> np.ndarray:
         powers = yeo_johnson(first, exponent)
         z = _inverse_yeo_johnson(z * powers.std() + powers.mean(), exponent)
     width = np.ptp(y)
+    # The inverse power explodes where a model extrapolates.
     return np.clip(scale * (z * kept.std() + kept.mean()), y.min() - width, y.max() + width)
 
 
@@ -107,6 +108,7 @@ def _scale(y: np.ndarray) -> float:
 def _winsorise(y: np.ndarray) -> np.ndarray:
     """Raise scores far below the others."""
     median = np.median(y)
+    # The better half is never an outlier: its spread is the measure.
     better = y[y >= median]
     above = np.sqrt(np.mean((better - median) ** 2))
     below = median - np.quantile(y, 0.25)

@@ -127,7 +127,7 @@ class ImportanceDisplay(Display):
             "candidates"
         )
         if found.explained < KNOWN:
-            explained = "too few or too noisy"
+            explained = "too few or too noisy to tell"
         title = f"What mattered, from {found.n_candidates} candidates\n({explained})"
         ax.set_title(title, loc="left", fontsize=11)
         return self

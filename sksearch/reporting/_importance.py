@@ -18,7 +18,7 @@ def importance_of(table: SearchTable) -> Any:
     """Return `sksearch.stats.importance` of a search; None if unknown."""
     try:
         return importance(table)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError):  # too few candidates, or no parameters
         return None
 
 

@@ -69,7 +69,7 @@ def _draw(display: Any, facts: Facts) -> Any:
     """A figure; None if there is nothing of its kind in the search."""
     try:
         return display.from_search(facts.table).figure_
-    except ValueError:
+    except ValueError:  # a display refuses a search that it cannot draw
         return None
 
 

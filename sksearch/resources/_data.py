@@ -169,7 +169,7 @@ def nested_order(strata: np.ndarray, order: np.ndarray) -> np.ndarray:
     """
     n = len(order)
     _, codes = np.unique(strata[order], return_inverse=True)
-    by_class = np.argsort(codes, kind="stable")
+    by_class = np.argsort(codes, kind="stable")  # rows keep their order in a class
     counts = np.bincount(codes)
     within = np.arange(n) - np.repeat(np.cumsum(counts) - counts, counts)
     # In a class of m rows, the j-th is placed at (j + 1/2) / m; first rows precede all others.

@@ -220,5 +220,5 @@ def _unstandardise(y: np.ndarray, z: np.ndarray) -> np.ndarray:
 
 
 def _centred_log(seconds: np.ndarray) -> np.ndarray:
-    logs = np.log(np.maximum(seconds, 1e-6))
+    logs = np.log(np.maximum(seconds, 1e-6))  # clocks may tell 0 seconds
     return logs - logs.mean()

@@ -331,6 +331,7 @@ class Penalisation(PendingOption):
         model, U = models[0], proposal.data.pending
         points = np.vstack([draw(proposal.space, proposal.rng, 200), proposal.data.U])
         slopes = model.predict_with_gradient(points)[2]
+        # A flat model would exclude everything.
         lipschitz = max(float(np.sqrt((slopes**2).sum(axis=1)).max()), 1e-3)
         mean, sd = model.predict(U)
         penalties = [

@@ -104,6 +104,7 @@ def _moved(space: Space, places: np.ndarray, rng: np.random.Generator) -> np.nda
     x, before, p, g = genes_of(space, places, rng)
     a, b = PULL * rng.random((2, len(x)))
     velocity = INERTIA * (x - before) + a * (p - x) + b * (g - x)
+    # Unlimited particles would oscillate between the borders.
     numbers = reflected(x + np.clip(velocity, -MAX_STEP, MAX_STEP))
     if not space.categorical.any():
         return numbers

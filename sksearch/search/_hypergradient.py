@@ -85,7 +85,7 @@ class Descent(Sampler):
         try:
             for theta in self._starts(guesses, values):
                 minimize(value, theta, jac=True, method="L-BFGS-B", bounds=loss.bounds)
-        except _UnknownError as unknown:
+        except _UnknownError as unknown:  # the optimizer runs again from its start, each time
             return unknown.params
         return space.sample(rng)
 

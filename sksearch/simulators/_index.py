@@ -133,6 +133,7 @@ class Index:
         for k, pattern in enumerate(patterns):
             points = np.flatnonzero(which == k)
             n_differing = (self._patterns != pattern).sum(axis=1)
+            # The nearest groups come first, so that most others are skipped.
             for g in np.argsort(n_differing, kind="stable"):
                 points_left = points[D2[points] > n_differing[g]]
                 if len(points_left) == 0:

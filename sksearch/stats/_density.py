@@ -134,7 +134,7 @@ def _kernel(u: np.ndarray) -> np.ndarray:
 
 
 def _integral(u: np.ndarray) -> np.ndarray:
-    u = np.clip(u, -1, 1)
+    u = np.clip(u, -1, 1)  # the kernel ends there
     return 0.5 + u * (3 - u * u) / 4
 
 

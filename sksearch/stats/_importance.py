@@ -185,7 +185,7 @@ def importance_of_candidates(
     U, y = candidates.encode(candidates.params), pull_in(candidates.scores)
     shares, explained = _shares(U, y, candidates.draw(rng), axes, rng)
     mean = shares.mean(axis=0)
-    order = np.argsort(-mean, kind="stable")
+    order = np.argsort(-mean, kind="stable")  # ties: in the order of the space
     tail = (1 - confidence) / 2
     low, high = np.quantile(shares, [tail, 1 - tail], axis=0)
     return Importance(

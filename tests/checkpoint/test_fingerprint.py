@@ -248,23 +248,7 @@ def test_long_values_that_differ_at_their_end_differ():
     assert "settings differs: initial_params was [{" in mismatch(old, new)
 
 
-def test_parameters_that_a_newer_version_adds_are_no_difference():
-    old, new = parts(), parts()
-    for name in ("estimator", "settings"):
-        old[name].pop("", None)
-        del old[name][next(n for n in ("eta0", "error_score") if n in old[name])]
-    assert check_same(old, new, "a") is False
-    assert check_same(new, old, "a") is False
-    changed = parts(estimator=SGDClassifier(alpha=1.0), n_iter=6)
-    assert "alpha was 0.0001, now 1.0" in mismatch(old, changed)
-
-
 # ---- the same search going on
-
-
-def test_more_candidates_are_the_same_search_going_on():
-    assert check_same(parts(), parts(n_iter=9), "a") is True
-    assert "settings differs: n_iter was 5, now 4" in mismatch(parts(), parts(n_iter=4))
 
 
 def test_growth_does_not_hide_another_difference():
@@ -296,26 +280,11 @@ def test_a_larger_resource_goes_on_and_auto_does_not_grow():
 # ---- descriptions
 
 
-def double(x, factor=2):
-    return factor * x
-
-
 def make_adder(n):
     def add(x, *rest):
         return x + n
 
     return add
-
-
-def test_functions_are_told_by_their_code_defaults_and_closures():
-    first, same, other = (lambda x: x + 1), (lambda x: x + 1), (lambda x: x + 2)
-    assert text(first) == text(same) != text(other)
-    assert text(make_adder(1)) == text(make_adder(1)) != text(make_adder(2))
-    assert text(functools.partial(double, factor=2)) != text(functools.partial(double, factor=3))
-    nested, changed = (lambda: [lambda: 1]), (lambda: [lambda: 2])
-    assert text(nested) != text(changed)
-    with_global, with_method = (lambda x: np.exp(x)), (lambda x: np.log(x))
-    assert text(with_global) != text(with_method)
 
 
 def test_functions_of_installed_packages_are_told_by_their_name():
@@ -405,7 +374,7 @@ def test_objects_without_attributes_are_told_by_their_text(make):
 
 @pytest.mark.parametrize(
     "value",
-    [(i for i in range(3)), np.random.RandomState(0), memoryview, sys.stdout][:2],
+    [(i for i in range(3)), np.random.RandomState(0)],
     ids=lambda value: type(value).__name__,
 )
 def test_what_cannot_be_looked_into_is_told_by_its_type(value):

@@ -93,7 +93,7 @@ def check_pre_dispatch(pre_dispatch: object) -> None:
     """Raise ValueError for an invalid number of fits."""
     try:
         enough = pre_dispatch is None or pre_dispatch_count(pre_dispatch, 1, least=-1) >= 1
-    except Exception:
+    except Exception:  # joblib evaluates any text
         enough = False
     if not enough or isinstance(pre_dispatch, bool):
         raise ValueError(
@@ -413,7 +413,7 @@ def _check_fit_params(
     method = "partial_fit" if is_step else "fit"
     try:
         taken = inspect.signature(getattr(estimator, method)).parameters
-    except (AttributeError, TypeError, ValueError):
+    except (AttributeError, TypeError, ValueError):  # compiled: its own error is as good
         return
     if any(p.kind is p.VAR_KEYWORD for p in taken.values()):
         return

@@ -181,7 +181,7 @@ def _data_of(
     try:
         folds = make_folds(options, search._cv(), X, y, routed.splitter.split, unit)
     except Exception as error:
-        if doubt:
+        if doubt:  # the likely cause of the error
             raise ValueError(doubt) from error
         raise
     return Data(X, y, params, routed, folds, *classes_of(options.estimator, y), doubt)

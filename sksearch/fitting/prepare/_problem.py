@@ -115,7 +115,7 @@ def _plan_of(scheduler: Scheduler, space: Space, n_units: int) -> Plan:
         warnings.simplefilter("ignore")
         try:
             return planned(scheduler, Problem(space, 1, n_units, repeats=True))
-        except Exception:
+        except Exception:  # a scheduler of the user may refuse the stand-in problem
             return Plan(())
 
 
@@ -133,4 +133,4 @@ def _own_limits(
     except ValueError:
         if high == "auto":
             raise
-        return 1, high
+        return 1, high  # only the upper limit was unknown, and it is given

@@ -114,5 +114,5 @@ def _number(value: Any) -> float:
         if not isinstance(value, str | bytes):
             return float(value)
     except (TypeError, ValueError, OverflowError, RuntimeError):
-        pass
+        pass  # the error below names what was returned
     raise TypeError(f"func returned {short_repr(value, LONGEST)}, but must return a number.")
