@@ -114,7 +114,7 @@ def is_error(obj):
     return inspect.isclass(obj) and issubclass(obj, Exception)
 
 
-def test_documented_defaults_are_those_of_the_signature():
+def test_documented_defaults_match_the_signature():
     paths = [p for p, o in public_objects() if p.startswith("sksearch.") and not is_error(o)]
     assert found(wrong_defaults, paths) == {}
 
@@ -311,7 +311,7 @@ def test_links_lead_to_files_and_headings(page):
             assert not anchor or anchor in anchors(linked), anchor
 
 
-def test_the_report_of_the_tutorial_is_that_of_its_search():
+def test_the_report_of_the_tutorial_matches_its_search():
     names = {}
     for example in doctest.DocTestParser().get_examples(read("docs/tutorial.md")):
         if "search.report()" in example.source:

@@ -60,7 +60,7 @@ def errors(name, scoring=None, seconds=30):
     }
 
 
-def test_errors_beside_flaml_are_those_of_the_record():
+def test_errors_compared_with_flaml_match_the_record():
     rows = rows_of(MEASUREMENTS, "**Compared with FLAML**")
     columns = [errors("all of them"), errors("averaged"), errors("FLAML")]
     assert len(rows) == 13
@@ -73,7 +73,7 @@ def test_errors_beside_flaml_are_those_of_the_record():
     assert "ahead on 10 of 12, with errors 13 % smaller" in " ".join(MEASUREMENTS.split())
 
 
-def test_errors_beside_flaml_after_a_minute_are_those_of_the_record():
+def test_errors_compared_with_flaml_after_a_minute_match_the_record():
     ours, theirs = errors("all of them", seconds=60), errors("FLAML", seconds=60)
     ratios = np.array([ours[table][0] / theirs[table][0] for table in theirs])
     assert len(ratios) == 12
@@ -83,7 +83,7 @@ def test_errors_beside_flaml_after_a_minute_are_those_of_the_record():
     assert as_shown(ratios.max(), "1.09")
 
 
-def test_errors_beside_autogluon_are_those_of_the_record():
+def test_errors_compared_with_autogluon_match_the_record():
     rows = rows_of(MEASUREMENTS, "**Compared with AutoGluon**")
     names = ("all of them", "averaged", "AutoGluon")
     columns = [errors(name, seconds=seconds) for seconds in (30, 60) for name in names]
@@ -103,7 +103,7 @@ def test_errors_beside_autogluon_are_those_of_the_record():
     assert "on 8 both times, by 21 and 22 %" in text
 
 
-def test_runs_behind_untuned_models_are_those_of_the_record():
+def test_runs_behind_untuned_models_match_the_record():
     untuned = {
         line["table"]: line["test"]
         for line in lines_of("many_models.jsonl")
@@ -127,7 +127,7 @@ def test_runs_behind_untuned_models_are_those_of_the_record():
     assert "in 2 of 12 of 60 s (phoneme 0.6 and satimage 0.7 %)" in " ".join(MEASUREMENTS.split())
 
 
-def test_errors_of_averages_are_those_of_the_record():
+def test_errors_of_averages_match_the_record():
     names = ("all of them", "averaged")
     for after, seconds in [("\n# Averages of candidates", 30), ("**After 60 s**", 60)]:
         columns = [(errors(name, seconds=seconds), 0) for name in names]
@@ -139,7 +139,7 @@ def test_errors_of_averages_are_those_of_the_record():
                 assert not text or as_shown(column[table][which], text), table
 
 
-def test_scores_of_lists_are_those_of_the_record():
+def test_scores_of_lists_match_the_record():
     head, *rows = rows_of(MEASUREMENTS, "\n# Many models, one search")
     names = head[1:7]
     *rows, mean, most = rows
@@ -180,7 +180,7 @@ def kept(found, n):
 
 
 @pytest.mark.parametrize("after", ["\n# Measured bounds", "**fail**, their distance"])
-def test_regrets_under_bounds_are_those_of_the_record(after):
+def test_regrets_under_bounds_match_the_record(after):
     """Of the methods that always have a candidate that keeps the bound."""
     records, problem, n_checked = lines_of("bounds.jsonl"), None, 0
     for name, when, *shown in rows_of(MEASUREMENTS, after)[1:]:
@@ -204,7 +204,7 @@ def test_regrets_under_bounds_are_those_of_the_record(after):
 # ---- the simulation
 
 
-def test_crashes_that_were_simulated_are_those_of_the_record():
+def test_crashes_that_were_simulated_match_the_record():
     parts = {part["from"]: part for part in lines_of("simulation.jsonl")}.values()  # told last
     stories = sum(part["seeds"] for part in parts)
     crashes = sum(part["counts"]["crashes"] for part in parts)
@@ -212,7 +212,7 @@ def test_crashes_that_were_simulated_are_those_of_the_record():
     assert f"{crashes:,} crashes" in MEASUREMENTS
 
 
-def test_errors_of_the_six_searches_are_those_of_the_record():
+def test_errors_of_the_six_searches_match_the_record():
     runs = lines_of("architectures.jsonl")
     found = {}
     for run in runs:
@@ -239,7 +239,7 @@ def test_errors_of_the_six_searches_are_those_of_the_record():
     assert all(f"the best net {100 * error:.2f} %" in reproduced for error in best.values())
 
 
-def test_the_picture_of_lists_is_that_of_the_record(monkeypatch):
+def test_the_picture_of_lists_matches_the_record(monkeypatch):
     monkeypatch.syspath_prepend(RECORDS.parent)
     from _many_models_picture import ratios
 
@@ -250,7 +250,7 @@ def test_the_picture_of_lists_is_that_of_the_record(monkeypatch):
 # ---- pages beside each other
 
 
-def test_the_table_of_the_readme_is_that_of_the_measurements():
+def test_the_table_of_the_readme_matches_the_measurements():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     ours = {row[0]: row[1:] for row in rows_of(readme, "## Compared with other tools")[1:]}
     theirs = {row[0]: row for row in rows_of(MEASUREMENTS, "\n# One line on real tables")[1:]}
@@ -271,7 +271,7 @@ def test_what_the_criteria_say_of_the_one_line_is_measured():
     assert f"over {said[0]} pairs" in MEASUREMENTS
 
 
-def test_ranks_and_their_picture_are_those_of_the_records(monkeypatch):
+def test_ranks_and_their_picture_match_the_records(monkeypatch):
     monkeypatch.syspath_prepend(RECORDS.parent)
     from _tables_picture import ranks_by_field
     from _tables_report import Records

@@ -193,7 +193,7 @@ def test_what_cannot_travel_is_named():
     ],
     ids=["gp", "tpe", "constraints", "objectives", "hyperband", "asha"],
 )
-def test_a_search_that_was_ended_goes_on_and_calls_nothing_twice(tmp_path, func, kwargs):
+def test_a_search_that_was_ended_continues_and_calls_nothing_twice(tmp_path, func, kwargs):
     log = tmp_path / "log"
     args = {"n_iter": 10, "random_state": 0} | kwargs
     whole = minimize(func, SPACE, **args)
@@ -335,7 +335,7 @@ def test_its_folder_is_read_without_the_function(tmp_path):
     assert "<h1>Minimize</h1>" in page(tmp_path)
 
 
-def test_the_folder_of_a_search_over_units_is_read_too(tmp_path):
+def test_the_folder_of_a_search_over_units_is_read_as_well(tmp_path):
     found = minimize(
         curve, SPACE, scheduler=Hyperband(), max_resources=9, random_state=0,
         checkpoint_dir=tmp_path,

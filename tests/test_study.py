@@ -52,7 +52,7 @@ def test_a_job_is_told_once():
         study.tell(job, Result(0.0))
 
 
-def test_an_infinite_score_is_no_result():
+def test_an_infinite_score_is_not_a_result():
     with pytest.raises(ValueError, match="finite, or NaN"):
         Result(math.inf)
 

@@ -72,7 +72,7 @@ def test_log_ei_is_right_over_sixty_decades_of_sigma():
         np.testing.assert_allclose(found, EXACT_LOG_H + np.log(sigma), rtol=1e-9, atol=1e-12)
 
 
-def test_log_ei_is_that_of_a_normal_law():
+def test_log_ei_matches_a_normal_law():
     draws = 0.3 + 0.8 * np.random.default_rng(0).standard_normal(400_000)
     expected = np.maximum(draws - 0.9, 0).mean()
     assert np.exp(LogEI()(np.array(0.3), np.array(0.8), 0.9)) == pytest.approx(expected, rel=0.02)

@@ -257,7 +257,7 @@ def test_numbers_move_by_steps_of_many_sizes():
 # ---- finite spaces
 
 
-def test_points_beside_one_are_fewer_where_hundreds_of_coordinates_are_discrete():
+def test_points_next_to_one_are_fewer_where_hundreds_of_coordinates_are_discrete():
     """All of 1,200 would be a square of numbers, for each of five points, three times."""
     n_rows = {}
     for n_dims in (240, 1200):

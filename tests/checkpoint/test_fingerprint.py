@@ -223,7 +223,7 @@ def test_a_parameter_deep_in_a_pipeline_is_named_alone():
     assert "  estimator differs: sgd__alpha was 1.0, now 2.0\n" in mismatch(old, new)
 
 
-def test_dicts_of_a_union_are_told_apart():
+def test_dicts_of_a_union_are_distinguished():
     old = parts(param_distributions=[{"alpha": [1, 2]}, {"alpha": uniform(0, 1)}])
     new = parts(param_distributions=[{"alpha": [1, 2]}, {"alpha": uniform(0, 2)}])
     assert "alpha (dict 1) was uniform(0, 1), now uniform(0, 2)" in mismatch(old, new)
@@ -267,7 +267,7 @@ def test_settings_of_a_scheduler_are_compared_one_by_one():
     assert "scheduler.n_candidates was 10, now 5" in mismatch(search(10), search(5))
 
 
-def test_a_larger_resource_goes_on_and_auto_does_not_grow():
+def test_a_larger_resource_continues_and_auto_does_not_grow():
     def search(largest):
         return parts(
             HyperbandSearchCV(SGDClassifier(), SPACE, resource="epochs", max_resources=largest)
@@ -287,7 +287,7 @@ def make_adder(n):
     return add
 
 
-def test_functions_of_installed_packages_are_told_by_their_name():
+def test_functions_of_installed_packages_are_compared_by_their_name():
     assert text(f1_score) == "sklearn.metrics._classification.f1_score"
     assert text(np.mean) == "numpy.mean"
     assert text(np.exp) == "numpy.exp"
@@ -337,7 +337,7 @@ class Unreadable:
         raise RuntimeError("no")
 
 
-def test_objects_are_told_by_their_attributes():
+def test_objects_are_compared_by_their_attributes():
     for make in (Colour, Slotted, Point, lambda a: Plain(a=a), lambda a: Plain(b=Plain(a=a))):
         assert text(make("x")) == text(make("x")) != text(make("y"))
     assert text(Plain(a=1, b=2)) == text(Plain(b=2, a=1))
@@ -368,7 +368,7 @@ def period(n):
 
 
 @pytest.mark.parametrize("make", [pd.Timestamp, pd.Timedelta, period])
-def test_objects_without_attributes_are_told_by_their_text(make):
+def test_objects_without_attributes_are_compared_by_their_text(make):
     assert text(make(1)) == text(make(1)) != text(make(10**6))
 
 
@@ -377,12 +377,12 @@ def test_objects_without_attributes_are_told_by_their_text(make):
     [(i for i in range(3)), np.random.RandomState(0)],
     ids=lambda value: type(value).__name__,
 )
-def test_what_cannot_be_looked_into_is_told_by_its_type(value):
+def test_opaque_objects_are_compared_by_type(value):
     assert text(value).endswith("(opaque)")
     assert "Unreadable (opaque)" in text(Unreadable())
 
 
-def test_distributions_are_told_by_law_and_arguments():
+def test_distributions_are_compared_by_law_and_arguments():
     assert text(loguniform(1e-6, 0.1)) == "loguniform(1e-06, 0.1)"
     assert text(randint(1, high=9)) == "randint(1, high=9)"
     assert text(LogRandInt(1, 9)) == text(LogRandInt(1, 9)) != text(LogRandInt(1, 10))
@@ -431,7 +431,7 @@ def test_cycles_and_repetitions_do_not_hang():
 # ---- data
 
 
-def test_arrays_are_told_by_values_type_and_shape():
+def test_arrays_are_compared_by_values_type_and_shape():
     rng = np.random.default_rng(0)
     a = rng.random((300, 7))
     assert text(a) == text(np.asfortranarray(a)) == text(np.hstack([a, a])[:, :7])
@@ -449,7 +449,7 @@ def test_memory_mapped_data_are_the_same_data(tmp_path):
     assert text(np.load(tmp_path / "a.npy", mmap_mode="r")) == text(a)
 
 
-def test_arrays_of_objects_are_told_by_their_items():
+def test_arrays_of_objects_are_compared_by_their_items():
     mixed = ["a", None, 1, 1.0, np.nan, np.float32(2), ("t", 1), {"k": [1]}]
 
     def array(items):
@@ -465,7 +465,7 @@ def test_arrays_of_objects_are_told_by_their_items():
 
 
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo", "lil", "dok"])
-def test_sparse_data_are_told_by_their_entries(kind):
+def test_sparse_data_are_compared_by_their_entries(kind):
     a = np.arange(12.0).reshape(3, 4) * (np.arange(4) % 2)
     b = a.copy()
     b[2, 3] += 1
@@ -533,7 +533,7 @@ def test_a_change_in_any_column_of_polars_is_seen(old, new):
     assert text(old.to_frame("a")) != text(old.to_frame("b"))
 
 
-def test_other_arrays_and_lists_are_data_too():
+def test_other_arrays_and_lists_are_data_as_well():
     xp = pytest.importorskip("array_api_strict")
     assert text(xp.asarray(X)) == text(xp.asarray(X)) != text(xp.asarray(X + 1))
     rows = X.tolist() * 20

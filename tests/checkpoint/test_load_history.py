@@ -279,7 +279,7 @@ def test_what_an_extended_search_did_before_counts_once(tmp_path):
 # ---- bad input
 
 
-def test_a_directory_without_a_search_says_so(tmp_path):
+def test_a_directory_without_a_search_is_reported(tmp_path):
     with pytest.raises(FileNotFoundError):
         load_history(tmp_path / "nowhere")
     with pytest.raises(FileNotFoundError):

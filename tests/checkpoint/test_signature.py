@@ -75,7 +75,7 @@ def test_a_model_of_a_stranger_is_not_unpickled_and_trained_again(entry, config,
     assert outcome(search) == outcome(make().fit(X, Y))
 
 
-def test_a_whole_checkpoint_of_a_stranger_goes_on_with_its_results(config, tmp_path):
+def test_a_whole_checkpoint_of_a_stranger_continues_with_its_results(config, tmp_path):
     folder = tmp_path / "checkpoint"
     config("stranger")
     fit_and_stop(make(folder=folder), 21)

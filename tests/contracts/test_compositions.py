@@ -162,7 +162,7 @@ def marked(cases, marks):
     ("sampler", "scheduler", "resource"),
     marked(PAIRS, dict.fromkeys(set(RESOURCES) - {"epochs", "folds"}, "slow")), ids=str,
 )  # fmt: skip
-def test_a_composition_does_what_it_planned_and_the_same_again(sampler, scheduler, resource):
+def test_a_composition_follows_its_plan_and_repeats_it(sampler, scheduler, resource):
     # Where results are told as they come, more workers find other candidates.
     n_jobs = (1, 1) if scheduler.told.at_once else (1, 2)
     one, other = (search_of(sampler, scheduler, resource, n).fit(X, y) for n in n_jobs)
@@ -309,7 +309,7 @@ NAMED = [n for n in sksearch.search.__all__ if n.endswith("SearchCV") and n not 
 
 @pytest.mark.few(5)
 @pytest.mark.parametrize("name", NAMED)
-def test_a_search_is_what_it_says_it_is_composed_of(name):
+def test_a_search_equals_its_documented_composition(name):
     common = {"cv": 3, "random_state": 0, "refit": False}
     cls = getattr(sksearch.search, name)
     own = inspect.signature(cls).parameters

@@ -140,7 +140,7 @@ def test_a_parameter_in_rungs_equals_fit_at_once(estimator, name):
         assert not in_rungs.warm_start, "warm_start is ours, not the user's"
 
 
-def test_a_forest_is_grown_and_not_made_anew():
+def test_a_forest_is_grown_and_not_made_again():
     forest = RandomForestClassifier(random_state=0)
     resource = as_resource("n_estimators", forest)
     assert resource.continues
@@ -162,7 +162,7 @@ def test_a_forest_is_grown_and_not_made_anew():
     ],
     ids=str,
 )
-def test_what_would_not_be_the_same_is_planned_as_fitted_anew(estimator):
+def test_training_that_would_differ_is_planned_as_fitted_again(estimator):
     name = "n_estimators" if hasattr(estimator, "n_estimators") else "max_iter"
     assert not as_resource(name, estimator).continues
 
@@ -180,7 +180,7 @@ def test_a_pipeline_with_memory_ends_up_fitted(tmp_path):
     np.testing.assert_array_equal(outputs(cached), outputs(plain))
 
 
-def test_balanced_weights_are_those_of_the_training_rows():
+def test_balanced_weights_match_the_training_rows():
     rare = np.where(y == 0, 0, 1)
     keep = (rare == 1) | (np.arange(len(y)) % 4 == 0)
     weights = {c: keep.sum() / (2 * (rare[keep] == c).sum()) for c in (0, 1)}
@@ -219,7 +219,7 @@ class KerasClassifier(SGDClassifier):
         self.epochs = epochs
 
 
-def test_a_model_of_keras_is_fitted_anew_or_refused_with_a_way():
+def test_a_model_of_keras_is_fitted_again_or_refused_with_a_way():
     for estimator in (KerasClassifier(), make_pipeline(StandardScaler(), KerasClassifier())):
         for resource in (EpochsResource(), SecondsResource()):
             with pytest.raises(ValueError, match=r"ParameterResource\('epochs'\)"):
@@ -312,7 +312,7 @@ def test_an_order_is_a_permutation():
         assert sorted(order.tolist()) == list(range(n))
 
 
-def test_folds_go_on_where_they_were():
+def test_folds_continue_where_they_were():
     assert list(FoldsResource().folds(10, 1, 0)) == [0]
     assert list(FoldsResource().folds(10, 3, 1)) == [1, 2]
     assert list(WholeResource().folds(3, 1, 0)) == [0, 1, 2]

@@ -95,7 +95,7 @@ def test_every_scheduler_is_tested_here():
 
 @pytest.mark.parametrize("n_workers", [1, 2, 7, 500])
 @pytest.mark.parametrize("scheduler", SYNCHRONOUS, ids=str)
-def test_what_is_done_is_what_was_planned(scheduler, n_workers):
+def test_a_search_does_what_was_planned(scheduler, n_workers):
     study = study_of(scheduler)
     jobs = run(study, n_workers, order=1)
     assert spent(jobs) == planned(scheduler.plan(study.history.problem))

@@ -71,5 +71,5 @@ def test_without_the_package_its_backend_has_the_engine_of_its_base():
         assert engine_for(BarnBackend(pool)) is _futures.FuturesEngine
 
 
-def test_a_backend_that_nobody_knows_is_run_by_joblib():
+def test_an_unknown_backend_is_run_by_joblib():
     assert engine_for(joblib.parallel.SequentialBackend()).__name__ == "JoblibEngine"

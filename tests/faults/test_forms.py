@@ -117,7 +117,7 @@ def test_columns_that_have_something_to_do_with_the_target_are_not_named():
 
 
 @pytest.mark.parametrize("path", ["s3://bucket/run", "gs://b", "hdfs://a/b", "file:///tmp/x"])
-def test_an_address_is_no_folder(path):
+def test_an_address_is_not_a_folder(path):
     search = sksearch.model_selection.GridSearchCV(SVR(), {"C": [1.0]}, cv=2, checkpoint_dir=path)
     with pytest.raises(ValueError, match=r"is a URL.*mounted"):
         search.fit(NUMBERS, TARGET)

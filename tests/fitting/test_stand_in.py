@@ -356,7 +356,7 @@ def test_models_without_probabilities_get_them(name, n_classes):
         assert is_classifier(found.best_estimator_)
 
 
-def test_their_probabilities_are_those_of_a_calibrated_model():
+def test_their_probabilities_match_a_calibrated_model():
     rows, labels = make_classification(1000, 8, flip_y=0.2, random_state=3)
     rows, new, labels, truth = train_test_split(rows, labels, random_state=0)
     found = search("roc_auc", SVC(), {"C": [1.0]}, n_iter=1, cv=5).fit(rows, labels)

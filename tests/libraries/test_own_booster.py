@@ -99,7 +99,7 @@ def test_its_count_is_found_in_a_pipeline():
     assert search.best_score_ == pytest.approx(cross_val_score(again, X, y, cv=2).mean())
 
 
-def test_it_goes_on_from_rung_to_rung():
+def test_it_continues_from_rung_to_rung():
     assert as_resource("rounds", OwnBooster()).continues
     search = HyperbandSearchCV(
         OwnBooster(), DEPTHS, resource="rounds", max_resources=9, cv=2, random_state=0

@@ -151,7 +151,7 @@ def test_a_choice_differs_with_the_probability_of_aitchison_and_aitken():
     np.testing.assert_allclose(cells, mixture, atol=0.01)
 
 
-def test_a_single_choice_says_nothing():
+def test_a_single_choice_gives_no_information():
     parzen = Parzen(np.array([[0.5]]), np.ones(1), np.array([1]), np.ones(1))
     middle = np.array([[0.5]])
     np.testing.assert_allclose(parzen.log_density(middle, middle), 0)

@@ -16,7 +16,7 @@ def points(n, categorical, rng):
 
 @pytest.mark.parametrize("basis", ["score", "cost"])
 @pytest.mark.parametrize("categorical", [[False], [False, True, False], [True]])
-def test_the_gradient_is_that_of_the_posterior(categorical, basis):
+def test_the_gradient_matches_the_posterior(categorical, basis):
     rng = np.random.default_rng(0)
     kernel = SizeKernel(categorical, basis)
     U, y = points(14, categorical, rng), standardise(rng.standard_normal(14))
@@ -66,7 +66,7 @@ def test_a_size_that_says_nothing_of_the_full_one_changes_nothing():
     assert change[0, 0] < 0.01 * change[0, 1]
 
 
-def test_curves_that_level_off_and_such_that_do_not_are_told_apart():
+def test_curves_that_level_off_and_such_that_do_not_are_distinguished():
     rng = np.random.default_rng(3)
     U = points(60, [False], rng)
     powers = []

@@ -232,12 +232,12 @@ def test_training_stops_early_and_keeps_the_best_epoch(images):
     assert net.n_epochs_ == len(losses) == np.argmin(losses) + 1 + net.patience < 60
 
 
-def test_early_stopping_is_refused_where_training_goes_on(images):
+def test_early_stopping_is_refused_where_training_continues(images):
     with pytest.raises(ValueError, match="needs fit"):
         quick(early_stopping=True).partial_fit(*images)
 
 
-def test_an_architecture_that_leaves_no_pixel_says_so():
+def test_an_architecture_that_leaves_no_pixel_is_reported():
     X, y = load_digits(return_X_y=True)  # 8 x 8 pixels
     with pytest.raises(
         ValueError, match=r"too small for this architecture: .* 8 x 8 pixels are only 1 x 1 before"
@@ -254,7 +254,7 @@ def test_full_memory_is_a_memory_error(images):
         net.fit(*images)
 
 
-def test_a_training_that_diverges_says_so(images):
+def test_a_training_that_diverges_is_reported(images):
     net = PixelLogisticClassifier(learning_rate=1e38, device="cpu", max_epochs=3, random_state=0)
     with pytest.raises(FloatingPointError, match="training diverged with learning_rate=1e"):
         net.fit(*images)
@@ -334,7 +334,7 @@ def test_square_images_tell_where_the_channels_are(one, channels_last):
 
 @pytest.mark.parametrize("channels_last", [True, False])
 @pytest.mark.parametrize("dtype", [np.uint8, np.float32])
-def test_scales_are_those_of_numpy_without_a_copy_of_the_images(channels_last, dtype):
+def test_scales_match_numpy_without_a_copy_of_the_images(channels_last, dtype):
     rng = np.random.default_rng(0)
     X = (rng.random((600, 64, 64, 3)) * [50, 100, 250]).astype(dtype)
     X = X if channels_last else np.ascontiguousarray(X.transpose(0, 3, 1, 2))

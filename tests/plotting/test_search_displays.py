@@ -109,7 +109,7 @@ def test_bars_are_the_shares_in_their_order():
     assert all(len(label) <= 36 for label in labels)
 
 
-def test_what_is_noise_is_said_to_be_so():
+def test_noise_is_reported_as_noise():
     rng, space = np.random.default_rng(0), {"a": uniform(0, 1), "b": uniform(0, 1)}
     history = History(Problem(Space(space)))
     for i in range(150):
@@ -145,7 +145,7 @@ def test_the_maximum_of_two_parameters_is_where_it_is():
     assert np.isfinite(dots).all(axis=1).sum() == n_with
 
 
-def test_ranks_are_those_of_the_scores_and_the_best_is_drawn_last():
+def test_ranks_match_the_scores_and_the_best_is_drawn_last():
     history = history_of(40, n_failed=4)
     display = RankDisplay.from_search(history, params=("C", "kernel"))
     (dots,) = display.ax_.collections

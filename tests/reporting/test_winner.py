@@ -398,7 +398,7 @@ def test_pictures_say_that_a_mean_is_of_some_folds():
         assert display.from_search(search).ax_.get_ylabel() == "Score, mean over folds so far"
 
 
-def test_a_winner_with_some_folds_is_said_to_have_no_more(tmp_path):
+def test_the_folds_of_an_incomplete_winner_are_reported(tmp_path):
     search = fitted("race, time up before all folds", checkpoint_dir=tmp_path)
     of = "mean of 3 of 4 folds"
     assert of in str(report(search))
@@ -447,7 +447,7 @@ def test_a_star_far_below_all_others_is_inside_the_axes():
 # ---- the journal
 
 
-def test_a_search_that_goes_on_has_no_winner_until_its_end(tmp_path):
+def test_a_search_that_continues_has_no_winner_until_its_end(tmp_path):
     search = fitted("simplest", checkpoint_dir=tmp_path)
     journal = tmp_path / "journal.jsonl"
     lines = journal.read_bytes().splitlines(keepends=True)

@@ -52,9 +52,7 @@ def told(n, n_worse):
 @pytest.mark.parametrize("n", [12, 13])
 @pytest.mark.parametrize("n_worse", [0, 4, 5, 9])
 @pytest.mark.parametrize("acquisition", CHOICES)
-def test_every_second_proposal_is_that_of_densities_where_nothing_gets_better(
-    acquisition, n, n_worse
-):
+def test_every_second_proposal_comes_from_densities_if_nothing_improves(acquisition, n, n_worse):
     history = told(n, n_worse)
     same = ask(GPSampler(acquisition), history) == ask(TPESampler(), history)
     single = ("log_ei", "log_pi", "lcb", "ei_per_second")

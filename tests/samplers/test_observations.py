@@ -226,7 +226,7 @@ def test_a_history_of_failures_has_no_scores(transfer):
     assert ids(data.failed) == {0, 1, 2}
 
 
-def test_points_are_those_of_the_candidates_with_nan_where_inactive():
+def test_points_match_the_candidates_with_nan_where_inactive():
     space = Space({"x": uniform(0, 1), "k": ["a", "b"], "n": When(randint(0, 3), "k", "==", "a")})
     history = History(Problem(space))
     rng = np.random.default_rng(0)

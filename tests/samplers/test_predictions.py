@@ -200,7 +200,7 @@ def test_of_several_resources_a_prediction_names_its_own(transfer):
         assert {p.resource for p in found} == {9}
 
 
-def test_predictions_are_in_the_journal_and_a_search_that_goes_on_has_them(tmp_path):
+def test_predictions_are_in_the_journal_and_a_search_that_continues_has_them(tmp_path):
     args = {"n_iter": 9, "n_initial": 4, "cv": 2, "random_state": 0}
     space = {"quality": uniform(0, 1), "other": uniform(0, 1)}
 

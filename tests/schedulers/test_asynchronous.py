@@ -197,7 +197,7 @@ def test_results_are_told_as_they_come():
     assert told != sorted(told)
 
 
-def test_it_finds_what_halving_finds():
+def test_it_finds_the_result_of_halving():
     problem = GammaCurves(Rastrigin(2), FAMILIES["rastrigin-1"], noise=10)
     history = play(RandomSampler(), ASHA(81), problem, random_state=0, n_workers=4)
     final = [-t.results[81].score for t in history.trials if 81 in t.results]

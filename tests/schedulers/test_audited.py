@@ -165,7 +165,7 @@ def test_schedulers_whose_rungs_are_not_known_refuse_it():
         halving(audit=1.5).fit(X, Y)
 
 
-def test_nobody_is_audited_where_nobody_is_stopped():
+def test_no_candidate_is_audited_if_none_is_stopped():
     problem = Problem(Space(SPACE), 1, 27)
     assert Audited(FullFidelity(5)).plan(problem).total_resources(continues=True) == 5 * 27
     search = halving(audit=0.5, min_resources="auto", max_resources=2).fit(X, Y)

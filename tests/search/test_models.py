@@ -107,7 +107,7 @@ def test_the_count_of_workers_changes_nothing(found, n_jobs):
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize("after", [2, 5, 7])
-def test_a_search_that_was_stopped_goes_on_to_the_same_end(after, tmp_path):
+def test_a_search_that_was_stopped_continues_to_the_same_end(after, tmp_path):
     def search(folder):
         options = ARGS | {"n_iter": 4, "checkpoint_dir": folder}
         return SearchCV(NAMED, **options, scoring=interrupted.scorer)
@@ -183,7 +183,7 @@ def test_a_model_that_nothing_is_known_of_takes_part_as_it_is():
     assert "no default space for U (Unknown)" in str(search.plan(X, Y))
 
 
-def test_regressors_too():
+def test_regressors_as_well():
     Xr, yr = load_diabetes(return_X_y=True)
     search = SearchCV([Ridge(), KNeighborsRegressor()], n_iter=4)
     assert is_regressor(search)
@@ -298,7 +298,7 @@ def test_default_models_of_arrays():
         (np.arange(100), "classification", True),
     ],
 )  # fmt: skip
-def test_the_task_is_told_by_the_target(y, task, classifies):
+def test_the_task_follows_from_the_target(y, task, classifies):
     models = default_models(np.zeros((100, 2)), y, task=task)
     assert all(is_classifier(model) == classifies for _, model in models)
 
@@ -310,7 +310,7 @@ def test_the_task_is_told_by_the_target(y, task, classifies):
         (X[:, 0], Y, None, "X must be a table"), (X, X, None, "one target"),
     ],
 )  # fmt: skip
-def test_what_is_no_table_has_no_default_models(X, y, task, words):
+def test_data_without_a_table_have_no_default_models(X, y, task, words):
     with pytest.raises(ValueError, match=words):
         default_models(X, y, task=task)
 

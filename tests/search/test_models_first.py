@@ -309,7 +309,7 @@ def test_so_it_does_with_several_metrics_and_a_count_of_iterations():
     assert set(search.statuses_) == {"ok"}
 
 
-def test_scores_are_those_of_the_plain_models():
+def test_scores_match_the_plain_models():
     for pair in LINEAR:
         alone = GridSearchCV(pair[1], {"C" if pair[0] == "a" else "alpha": [1.0]}, cv=3)
         both = GridSearchCV(LINEAR, {}, cv=3).fit(X, Y)

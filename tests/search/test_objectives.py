@@ -106,7 +106,7 @@ def test_the_first_ones_need_no_order_of_the_others(n_enough):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_volume_is_that_of_moocore(seed):
+def test_the_volume_matches_moocore(seed):
     moocore = pytest.importorskip("moocore")
     Y = np.random.default_rng(seed).normal(size=(20, 2))
     expected = moocore.hypervolume(-Y, ref=[0.5, 0.7])
@@ -122,7 +122,7 @@ def test_the_volume_by_hand():
 # ---- searches
 
 
-def test_the_front_is_what_nobody_dominates():
+def test_the_front_has_the_candidates_that_are_not_dominated():
     search = tradeoff(n_iter=30)
     results, front = search.cv_results_, search.pareto_
     Y = np.column_stack([results["mean_test_gain"], -results["mean_test_price"]])

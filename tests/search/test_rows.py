@@ -159,7 +159,7 @@ class Scored(Costly):
         return self.quality
 
 
-def test_the_last_training_is_foretold_without_the_scoring():
+def test_the_last_training_is_predicted_without_the_scoring():
     search = SearchCV(Scored(), SPACE, timeout=150, cv=4, random_state=0)
     with VirtualClock() as clock:
         search.fit(X, y)
@@ -312,7 +312,7 @@ def test_a_plan_measures_only_when_asked():
     assert plan.seconds_per_fit == pytest.approx(SEEN[-1] / 1000)
 
 
-def test_a_search_that_goes_on_has_the_rows_that_it_began_with(tmp_path):
+def test_a_search_that_continues_has_the_rows_that_it_began_with(tmp_path):
     first, _ = fitted(checkpoint_dir=tmp_path / "search")
     n_seen = len(SEEN)
     again, _ = fitted(checkpoint_dir=tmp_path / "search", timeout=90)
@@ -324,7 +324,7 @@ def test_a_search_that_goes_on_has_the_rows_that_it_began_with(tmp_path):
         assert before.params == after.params
 
 
-def test_a_search_that_goes_on_with_listed_folds(tmp_path):
+def test_a_search_that_continues_with_listed_folds(tmp_path):
     folds = list(KFold(4).split(X))
     first, _ = fitted(checkpoint_dir=tmp_path / "search", cv=folds)
     again, _ = fitted(checkpoint_dir=tmp_path / "search", cv=folds, timeout=90)
@@ -377,7 +377,7 @@ def test_where_the_past_is_tested_too_rows_are_taken_by_chance(cv):
     assert not rows_of(search)[1]
 
 
-def test_a_search_that_goes_on_takes_the_latest_rows_as_before(tmp_path):
+def test_a_search_that_continues_takes_the_latest_rows_as_before(tmp_path):
     kwargs = {"checkpoint_dir": tmp_path / "search", "cv": TimeSeriesSplit(4)}
     first, _ = fitted(**kwargs)
     again, _ = fitted(timeout=90, **kwargs)

@@ -205,7 +205,7 @@ def test_seconds_are_refitted_with_the_calls_of_the_rung_that_won():
     assert search.best_n_resources_ == search.best_estimator_.n_epochs_ == 3
 
 
-def test_a_checkpoint_goes_on_with_another_select(tmp_path):
+def test_a_checkpoint_continues_with_another_select(tmp_path):
     search_of(select="top", checkpoint_dir=tmp_path).fit(X, y)
     before = Curve.n_calls
     search = search_of(select="best", checkpoint_dir=tmp_path, refit=False).fit(X, y)
@@ -213,7 +213,7 @@ def test_a_checkpoint_goes_on_with_another_select(tmp_path):
     assert search.best_n_resources_ == smallest_intermediate_loss(search)[1] < 9
 
 
-def test_load_history_knows_who_won(tmp_path):
+def test_load_history_has_the_winner(tmp_path):
     for select in ("best", "top"):
         search = search_of(select=select, checkpoint_dir=tmp_path / select).fit(X, y)
         saved = load_history(tmp_path / select)

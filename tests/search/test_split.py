@@ -167,7 +167,7 @@ class Moody(Growing):
 
 
 @pytest.mark.parametrize("alike_first", [True, False])
-def test_a_search_that_goes_on_races_if_it_has_raced(tmp_path, alike_first):
+def test_a_search_that_continues_races_if_it_has_raced(tmp_path, alike_first):
     Moody.asked.n = 0
     kwargs = {"cv": Moody(alike_first), "random_state": 0, "checkpoint_dir": tmp_path}
     first = SearchCV(Ridge(), ALPHAS, n_iter=2, **kwargs).fit(X, Y)
@@ -344,7 +344,7 @@ def test_times_in_order_make_folds_that_do_not_train_on_the_future(index):
     ],
     ids=["numbers", "missing", "one time", "two levels"],
 )
-def test_without_times_in_order_folds_are_those_of_scikit_learn(index):
+def test_without_times_in_order_folds_match_scikit_learn(index):
     search = SearchCV(Ridge(), ALPHAS, n_iter=2, random_state=0)
     assert said_of_folds(search, table(index)) == ([], "folds")
     assert has_folds(search.fit(table(index), Y), KFold(5))
@@ -398,7 +398,7 @@ def test_folds_of_a_single_class_are_left_out():
     assert search.fit(table(DAYS), np.sort(LABELS)).best_score_ > 0
 
 
-def test_a_series_goes_on_from_a_checkpoint_and_works_inside_of_cross_validation(tmp_path):
+def test_a_series_continues_from_a_checkpoint_and_works_inside_of_cross_validation(tmp_path):
     kwargs = {"random_state": 0, "checkpoint_dir": tmp_path}
     SearchCV(Ridge(), ALPHAS, n_iter=2, **kwargs).fit(table(DAYS), Y)
     more = SearchCV(Ridge(), ALPHAS, n_iter=3, **kwargs).fit(table(DAYS), Y)

@@ -119,7 +119,7 @@ def by_hand(function, x):
 
 
 @pytest.mark.parametrize("function", [f for f in FUNCTIONS if f.n_dims in (1, 2, 9)], ids=repr)
-def test_values_are_those_of_the_definition(function):
+def test_values_match_the_definition(function):
     X = draw(function, 50)
     expected = [by_hand(function, x) for x in X.tolist()]
     np.testing.assert_allclose(function(X), expected, rtol=1e-11, atol=1e-11)

@@ -317,7 +317,7 @@ def test_without_families_curves_are_flat():
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_the_minimum_is_that_of_the_best_family(name):
+def test_the_minimum_matches_the_best_family(name):
     problem = GammaCurves(Rastrigin(3), FAMILIES[name], noise=10)
     best = [{"x0": 0.0, "x1": 0.0, "x2": 0.0}]
     finals = [problem.losses(best, seed)[0, -1] for seed in range(40)]

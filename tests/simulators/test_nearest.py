@@ -81,7 +81,7 @@ def distances(candidates, others, space):
 
 
 @pytest.mark.parametrize("name", SPACES)
-def test_the_nearest_curve_is_that_of_a_search_by_definition(name):
+def test_the_nearest_curve_matches_a_search_by_definition(name):
     space = SPACES[name]
     recorded, queries = draws(space, 60), draws(space, 40, seed=1)
     problem = NearestCurves(space, recorded, np.arange(60.0)[:, np.newaxis])
@@ -105,7 +105,7 @@ def test_recorded_params_have_their_own_curve(name):
 
 
 @pytest.mark.parametrize("name", SPACES)
-def test_the_error_is_that_of_leaving_one_out(name):
+def test_the_error_matches_leaving_one_out(name):
     space = SPACES[name]
     recorded = draws(space, 40)
     curves = np.random.default_rng(0).random((40, 5))
@@ -215,7 +215,7 @@ def test_what_a_table_has_lost_of_its_values_is_found_again():
     ]  # fmt: skip
 
 
-def test_rows_keep_their_numbers_beside_strings():
+def test_rows_keep_their_numbers_next_to_strings():
     space = {"kind": ["a", "b"], "x": uniform(0, 1)}
     problem = NearestCurves.from_arrays(space, [["a", 0.5]], [[1.0]])
     assert problem.params == [{"kind": "a", "x": 0.5}]

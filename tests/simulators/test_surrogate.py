@@ -253,7 +253,7 @@ def test_a_network_of_two_inputs_or_outputs_is_refused():
         SurrogateProblem(space, b"no network")
 
 
-def test_without_onnxruntime_the_error_says_what_to_install(monkeypatch):
+def test_without_onnxruntime_the_error_names_the_package_to_install(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "onnxruntime", None)
     with pytest.raises(ImportError, match=r"pip install .\.\[onnx\]"):
         SurrogateProblem({"x": uniform(0, 1)}, linear_network([1.0], 0.0))

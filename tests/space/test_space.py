@@ -310,7 +310,7 @@ def test_unseen_draws_from_spaces_beyond_64_bits():
         ({"power": 1.0}, "sets 'power' to 1.0"),
     ],
 )
-def test_check_says_what_is_wrong(change, message):
+def test_check_names_the_fault(change, message):
     space = Space(SIMPLE)
     params = space.sample(np.random.default_rng(0))
     space.check(params)

@@ -408,7 +408,7 @@ def test_the_number_of_workers_changes_no_prediction(found):
     )
 
 
-def test_the_benchmark_runs_and_goes_on(tmp_path, capsys):
+def test_the_benchmark_runs_and_continues(tmp_path, capsys):
     record = tmp_path / "record.jsonl"
     args = ["--frames", "penguins", "--forms", "converted", "--names", "list", "--seconds", "1"]
     for _ in range(2):

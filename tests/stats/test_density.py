@@ -46,7 +46,7 @@ def test_cdf_is_the_integral_of_the_pdf():
     assert density.cdf(density.support).tolist() == pytest.approx([0, 1], abs=1e-12)
 
 
-def test_mean_is_that_of_the_values():
+def test_mean_matches_the_values():
     density = Density(VALUES, bandwidth=0.7)
     x = np.linspace(*density.support, 100_001)
     assert density.mean == VALUES.mean()

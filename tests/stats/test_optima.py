@@ -62,7 +62,7 @@ def test_seven_thousand_runs_have_tiny_p_values_and_no_warning():
 
 
 @pytest.mark.parametrize("optima", [{}, {"one": [1, 2]}])
-def test_one_optimizer_is_no_comparison(optima):
+def test_one_optimizer_is_not_a_comparison(optima):
     with pytest.raises(ValueError, match="at least two"):
         compare_optima(optima)
 
