@@ -27,16 +27,17 @@ from sksearch._utils._clock import wall_time
 from sksearch._utils._files import write_atomically
 from sksearch._utils._html import Markup, element, page as document, paragraphs, table, void
 from sksearch._utils._terminal import say
-from sksearch.base import ENDLESS
-from sksearch.checkpoint import JournalError, load_history
+from sksearch.base._decisions import ENDLESS
+from sksearch.checkpoint import JournalError
+from sksearch.checkpoint._load_history import load_history
 from sksearch.plotting._style import near_scores
-from sksearch.progress import Progress
+from sksearch.progress._progress import Progress
 from sksearch.progress._status_line import duration
 from sksearch.reader._read import read
 from sksearch.reporting import _words as words
 from sksearch.stats._spans import bars_of
 
-__all__ = ["main", "page"]
+__all__: list[str] = []  # a command
 
 N_BEST, N_ERRORS, N_RUNGS = 10, 10, 60  # rows shown
 N_DOTS, N_BARS = 3000, 4000  # drawn

@@ -27,12 +27,14 @@ from sksearch.search import BaseSearch
 
 ROOT = Path(__file__).parents[1]
 HAS_TORCH = bool(find_spec("torch") and find_spec("skorch"))
+#: Without public names: helpers, and two commands.
+PRIVATE = {"_utils", "chaos", "fitting", "progress", "reader", "watch"}
 MODULES = [
     "sksearch",
     *(
         f"sksearch.{module.name}"
         for module in pkgutil.iter_modules(sksearch.__path__)
-        if module.name not in {"_utils", "reader"} and (module.name != "neural" or HAS_TORCH)
+        if module.name not in PRIVATE and (module.name != "neural" or HAS_TORCH)
     ),
 ]
 SEARCHES = [

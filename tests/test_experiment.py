@@ -24,15 +24,9 @@ from sksearch.experiment import run_experiment
 from sksearch.history import Problem
 from sksearch.samplers import RandomSampler, TPESampler
 from sksearch.schedulers import FullFidelity, Hyperband
-from sksearch.simulators import (
-    FAMILIES,
-    CurveProblem,
-    GammaCurves,
-    NearestCurves,
-    Rastrigin,
-    TabularProblem,
-    play,
-)
+from sksearch.simulators import FAMILIES, GammaCurves, NearestCurves, TabularProblem, play
+from sksearch.simulators._functions import Rastrigin
+from sksearch.simulators._problem import CurveProblem
 from sksearch.space import Space
 from tests import scripts
 from tests.fakes import Curve, Failing

@@ -1,12 +1,19 @@
 """Figures of pages are those of the records, and no page contradicts another."""
 
+import importlib
 import json
 import re
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
+
+from sksearch.history import Problem
+from sksearch.schedulers import Hyperband
+from sksearch.space import Space
+from sksearch.stats import draws_to_hit
 
 ROOT = Path(__file__).parents[1]
 RECORDS = ROOT / "examples" / "benchmarks" / "records"
@@ -305,3 +312,132 @@ def test_there_are_eight_benchmarks_with_command_and_conditions():
     assert len(BENCHMARKS) == 8
     for claim in BENCHMARKS:
         assert all(f"\n- {part}" in claim for part in ("Condition", "Command", "Record"))
+
+
+# ---- the documents, reproduced
+
+REPRODUCED = (ROOT / "docs" / "records" / "reproduced.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def script(monkeypatch):
+    """A function that imports a script by its name, for this test alone."""
+    for folder in (RECORDS.parent, RECORDS.parents[1]):
+        monkeypatch.syspath_prepend(folder)
+    return importlib.import_module
+
+
+def both_shown(values, text):
+    """Whether a mean and its error round to a cell such as "0.834 ± 0.024"."""
+    shown = text.split(" ± ")
+    return len(shown) == 2 and all(map(as_shown, values, shown))
+
+
+def test_exact_figures_of_the_documents_are_computed():
+    rows = {row[0]: row[1:] for row in rows_of(REPRODUCED, "\n## Exact")[1:]}
+    draws = [
+        " ".join(str(draws_to_hit(100_000, n, Fraction(p))) for p in ("1/2", "19/20", ".99"))
+        for n in (1_000, 5_000, 10_000)
+    ]
+    published, ours, _ = rows[
+        "draws until a model of the top 1, 5, 10 % with p > .5, .95, .99 [A]"
+    ]
+    assert (published, ours) == (", ".join(draws), "the same nine")
+    space = Space({"x": [0, 1]})
+    for text, column, most in [("81 epochs", 0, 81), ("81 epochs", 1, 81), ("27 minutes", 1, 27)]:
+        (cells,) = (cells for name, cells in rows.items() if text in name)
+        brackets = Hyperband().bracket_table(Problem(space, 1, most))
+        assert cells[column].split() == [str(n) for n, _ in brackets]
+
+
+def test_draws_to_the_best_of_600_models_are_those_of_the_record(script):
+    """Mean, standard deviation and worst of 600 runs, theory, and the published ones."""
+    experiment = script("experiment_600_models")
+    lines = lines_of("reproduced/draws.jsonl")
+    record = {
+        (line["search"], line["goal"]): (line["mean"], line["sd"], line["worst"]) for line in lines
+    }
+    assert {(line["search"], line["runs"]) for line in lines} == {("random", 600), ("GP", 195)}
+    assert "from the first 195 in" in " ".join(MEASUREMENTS.split())
+    assert "search from 600 models, the process from 195" in REPRODUCED
+    good = experiment.goals(experiment.read(experiment.TABLE)[1])
+    rows = rows_of(REPRODUCED, "\n## The best of 600 trained models")[1:]
+    names = {"the best model": "best model"}
+    assert [names.get(row[0], row[0]) for row in rows] == list(good)
+    for row in rows:
+        goal = names.get(row[0], row[0])
+        published = experiment.PUBLISHED[goal]
+        mean, sd = experiment.by_theory(600, int(good[goal].sum()))
+        ours = [record.pop((search, goal)) for search in ("random", "GP")]
+        pairs = zip(published, ours, strict=True)  # of random search, of the process
+        cells = [f"{m:.0f} ± {d:.0f} ({w})" for pair in pairs for m, d, w in pair]
+        ratios = [each[1][0] / each[0][0] for each in (published, ours)]
+        shown = [*cells[:2], f"{mean:.0f} ± {sd:.0f}", *cells[2:], *(f"{r:.2f}" for r in ratios)]
+        assert row[1:] == shown, goal
+    assert not record
+
+
+def means():
+    """Mean and error of 300 runs by problem and search."""
+    lines = lines_of("reproduced/hybrids.jsonl")
+    assert {(line["runs"], line["protocol"]) for line in lines} == {(300, "published")}
+    found = {(line["problem"], line["search"]): (line["mean"], line["error"]) for line in lines}
+    assert len(found) == len(lines) == 15
+    return found
+
+
+def test_means_of_hybrids_are_those_of_the_record(script):
+    published = script("experiment_transfer").PUBLISHED
+    found = means()
+    rows = rows_of(REPRODUCED, "\n## Hybrids on simulated curves")[1:]
+    for name, *cells in rows:
+        problem = name.removesuffix(", families")
+        for search, (said, ours, errors) in {"Hyperband": cells[:3], "NONE": cells[3:]}.items():
+            if not ours:
+                assert (problem, search) not in found
+                continue
+            mean, error = found.pop((problem, search))
+            assert float(said) == published[problem][search], name
+            assert both_shown((mean, error), ours), name
+            away = abs(mean - published[problem][search]) / error
+            assert as_shown(away, errors) if away < 2 else errors == "explained below", name
+    for name, said, theirs, errors, one, ours in rows_of(REPRODUCED, "| NONE on |")[1:]:
+        mean, error = found.pop((name, "hyperopt"))
+        assert float(said) == published[name]["NONE"], name
+        assert both_shown((mean, error), theirs), name
+        assert as_shown(abs(mean - published[name]["NONE"]) / error, errors), name
+        assert both_shown(found.pop((name, "one coordinate at a time")), one), name
+        assert both_shown(means()[name, "NONE"], ours), name
+    assert not found
+
+
+def test_shares_of_near_curves_are_those_of_the_record(script):
+    scales = {"of the code": "code", "linear": "linear", "logarithmic": "logarithmic"}
+    formulas = {"squares, as in the code": "squared", "as printed": "printed"}
+    found = {
+        (line["scale"], line["formula"], line["search"]): (line["mean"], line["sd"])
+        for line in lines_of("reproduced/nearest.jsonl")
+    }
+    for scale, formula, *cells in rows_of(REPRODUCED, "| scale | formula |")[1:]:
+        for search, texts in {"Hyperband": cells[:3], "NONE": cells[3:]}.items():
+            values = zip(*found.pop((scales[scale], formulas[formula], search)), strict=True)
+            assert all(map(both_shown, values, texts)), (scale, formula, search)
+    assert not found
+    said = script("nearest_curves").PUBLISHED
+    assert "Published: {:.2f}, {:.2f} and {:.2f} of 78,000".format(*said) in REPRODUCED
+
+
+def test_speeds_are_those_of_the_record(script):
+    simulators = script("simulators")
+    found = json.loads((RECORDS / "reproduced" / "seconds.json").read_text())
+    published = (
+        simulators.PUBLISHED[81], simulators.PUBLISHED[15_000], simulators.PUBLISHED_NEAREST
+    )  # fmt: skip
+    ours = []
+    for (_, said, shown), seconds in zip(
+        rows_of(REPRODUCED, "\n## Speed")[1:], published, strict=True
+    ):
+        assert as_shown(1e3 * seconds, said.removesuffix(" ms"))
+        ours += re.findall(r"[\d.]+(?= ms)", shown)
+    assert list(found) == list(simulators.RECORDED)
+    assert all(as_shown(1e3 * s, text) for s, text in zip(found.values(), ours, strict=True))

@@ -16,7 +16,7 @@ import pytest
 from scipy.stats import uniform
 from sklearn.dummy import DummyClassifier
 
-from sksearch import Bound, RandomSearchCV, load_history, minimize
+from sksearch import Bound, RandomSearchCV, When, load_history, minimize
 from sksearch.checkpoint import SearchMismatchError
 from sksearch.samplers import (
     QuasiRandomSampler,
@@ -25,7 +25,6 @@ from sksearch.samplers import (
 )
 from sksearch.schedulers import ASHA, Hyperband
 from sksearch.search import earlier_results
-from sksearch.space import When
 from sksearch.watch import page
 from tests import scripts
 

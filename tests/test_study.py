@@ -6,7 +6,8 @@ import pickle
 import pytest
 from scipy.stats import uniform
 
-from sksearch.base import Job, Resume, Start
+from sksearch.base import Resume, Start
+from sksearch.base._decisions import Job
 from sksearch.history import History, Problem, Result
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import FullFidelity, Hyperband

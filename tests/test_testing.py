@@ -19,7 +19,8 @@ from sksearch import (
     SearchCV,
 )
 from sksearch.base import Plan, Reads, Resume, Rung, Sampler, Scheduler, Start
-from sksearch.estimators import EpochTraining, Family, Growth
+from sksearch.estimators import Family, Growth
+from sksearch.estimators._epoch_training import EpochTraining
 from sksearch.estimators._family import families
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import FullFidelity, SuccessiveHalving

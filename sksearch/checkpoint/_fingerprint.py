@@ -19,7 +19,7 @@ from sksearch.checkpoint.identity._digests import OPAQUE, cut, digest
 from sksearch.checkpoint.identity._of_start import neutral, without_marks
 from sksearch.checkpoint.identity._reached import Reached
 from sksearch.fitting.run._setup import Setup
-from sksearch.space import When
+from sksearch.space._conditions import When
 
 # Parameters of a search that are separate parts, or may change from one fit to the next.
 NO_SETTINGS = {

@@ -10,7 +10,7 @@ from sklearn.pipeline import Pipeline
 
 from sksearch._utils._compat import consumed_params, num_samples
 from sksearch._utils._overrides import TRAINING, overridden
-from sksearch.base import State
+from sksearch.base._state import State
 
 ROUNDING = 1e-4  # relative; in single precision, the two ways of PCA differ by up to 1e-5
 

@@ -18,7 +18,7 @@ import numpy as np
 from sksearch._utils._gpus import free_gpu_caches
 from sksearch._utils._seeds import generator_states, set_generator_states
 from sksearch._utils._terminal import warn
-from sksearch.base import State
+from sksearch.base._state import State
 
 from ._epoch_training import EpochTraining
 from ._family import Family

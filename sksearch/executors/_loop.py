@@ -10,7 +10,7 @@ from itertools import count
 from typing import Any
 
 from sksearch._utils._clock import now
-from sksearch.base import Job
+from sksearch.base._decisions import Job
 from sksearch.executors._base import Executor, Finished
 from sksearch.executors._signals import Interrupts
 from sksearch.history import History, Result

@@ -54,7 +54,8 @@ class Feasibility:
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.models import Feasibility, GaussianProcess, MixedKernel
+    >>> from sksearch.models import GaussianProcess, MixedKernel
+    >>> from sksearch.models._feasibility import Feasibility
     >>> U, ok = np.array([[0.1], [0.3], [0.9]]), np.array([True, True, False])
     >>> labels = np.where(ok, 1, -1) - 1 / 5  # less their mean, see Notes
     >>> gp = GaussianProcess(MixedKernel([False]), np.log([1e-3, 1, 0.3])).fit(U, labels, 0.1)
@@ -118,7 +119,9 @@ class Margin:
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.models import GaussianProcess, Margin, MixedKernel, prior
+    >>> from sksearch.models import GaussianProcess, MixedKernel
+    >>> from sksearch.models._feasibility import Margin
+    >>> from sksearch.models._learning import prior
     >>> kernel = MixedKernel(np.array([False]))
     >>> gp = GaussianProcess(kernel, prior(kernel)[0])
     >>> slacks = np.array([-1.0, 1.0])
@@ -176,7 +179,7 @@ class AllOf:
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.models import AllOf
+    >>> from sksearch.models._feasibility import AllOf
     >>> AllOf([]).log_probability(np.zeros((2, 3)))
     array([0., 0.])
     """

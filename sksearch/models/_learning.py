@@ -44,7 +44,8 @@ def prior(kernel: MixedKernel) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.models import MixedKernel, prior
+    >>> from sksearch.models import MixedKernel
+    >>> from sksearch.models._learning import prior
     >>> mode, spread = prior(MixedKernel([False, False]))
     >>> np.exp(mode).round(3).tolist()  # noise, signal, two length-scales
     [0.007, 1.0, 1.0, 1.0]
@@ -85,7 +86,9 @@ def log_posterior(
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.models import MixedKernel, log_posterior, prior, standardise
+    >>> from sksearch.models import MixedKernel
+    >>> from sksearch.models._learning import log_posterior, prior
+    >>> from sksearch.models._transforms import standardise
     >>> U = np.linspace(0, 1, 8)[:, None]
     >>> y = standardise(np.sin(6 * U[:, 0]))
     >>> kernel = MixedKernel([False])
@@ -132,7 +135,8 @@ def learn_theta(
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.models import MixedKernel, learn_theta, standardise
+    >>> from sksearch.models import MixedKernel, learn_theta
+    >>> from sksearch.models._transforms import standardise
     >>> U = np.linspace(0, 1, 8)[:, None]
     >>> y = standardise(np.sin(6 * U[:, 0]))
     >>> kernel = MixedKernel([False])
@@ -213,7 +217,9 @@ def sample_theta(
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.models import MixedKernel, sample_theta, prior, standardise
+    >>> from sksearch.models import MixedKernel, sample_theta
+    >>> from sksearch.models._learning import prior
+    >>> from sksearch.models._transforms import standardise
     >>> U = np.linspace(0, 1, 8)[:, None]
     >>> y = standardise(np.sin(6 * U[:, 0]))
     >>> kernel = MixedKernel([False])

@@ -56,7 +56,7 @@ class Parzen:
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.models import Parzen
+    >>> from sksearch.models._parzen import Parzen
     >>> density = Parzen(np.array([[0.2], [0.3]]), np.ones(2), np.array([0]), np.array([0.1]))
     >>> at = np.array([[0.25], [0.9]])
     >>> np.exp(density.log_density(at, at)).round(2).tolist()

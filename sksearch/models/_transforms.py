@@ -15,7 +15,7 @@ def standardise(y: np.ndarray) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.models import standardise
+    >>> from sksearch.models._transforms import standardise
     >>> standardise(np.array([1.0, 2.0, 3.0])).round(3).tolist()
     [-1.225, 0.0, 1.225]
     """
@@ -82,7 +82,8 @@ def inverse_power_transform(y: np.ndarray, z: np.ndarray) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.models import inverse_power_transform, robust_power_transform
+    >>> from sksearch.models import robust_power_transform
+    >>> from sksearch.models._transforms import inverse_power_transform
     >>> scores = np.array([0.7, 0.8, 0.85, 0.9])
     >>> z = robust_power_transform(scores)
     >>> inverse_power_transform(scores, z).round(3)

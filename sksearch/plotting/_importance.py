@@ -7,8 +7,9 @@ from sksearch.plotting._style import COLORS, DARK, GREY, short, tidy
 from sksearch.reader._read import read
 from sksearch.reader._row import folds_text
 from sksearch.reader._sources import FinishedSearch
-from sksearch.stats import Importance, importance
+from sksearch.stats import importance
 from sksearch.stats._candidates import Candidates
+from sksearch.stats._importance import Importance
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -34,7 +34,7 @@ class ParetoDisplay(Display):
 
     See Also
     --------
-    sksearch.reporting.ParetoFront : The candidates on the front.
+    sksearch.search.ParetoFront : The candidates on the front.
 
     Examples
     --------

@@ -16,7 +16,7 @@ from typing import Any, Self
 from sksearch._utils._clock import now, open_clock
 from sksearch._utils._terminal import counted, printable
 from sksearch._utils._time_limit import TimeLimit
-from sksearch.base import ENDLESS
+from sksearch.base._decisions import ENDLESS
 from sksearch.history import WHICH, History, Params, Result
 from sksearch.progress._search_log import SearchLog
 from sksearch.progress._status_line import WIDTH, StatusLine, duration

@@ -26,7 +26,7 @@ from sksearch.reporting._edits import is_condition, remove_params, set_values, s
 from sksearch.reporting._failures import Failures
 from sksearch.reporting._ranges import Range, around, code_of_range, ranges_of
 from sksearch.reporting._rivals import Untuned, finalists, fold_ratio, outcomes_of
-from sksearch.stats import SelectedScore, selected_score
+from sksearch.stats._selection import SelectedScore, selected_score
 from sksearch.stats._ties import Ties
 
 EDGE = 0.05  # share of a range that counts as its end

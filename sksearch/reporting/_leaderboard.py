@@ -18,9 +18,9 @@ from sksearch.reader._search_table import SearchTable
 from sksearch.reader._sources import FinishedSearch
 from sksearch.reporting import _words as words
 from sksearch.reporting._rivals import aligned, fold_ratio, is_allowed, read_results
-from sksearch.stats import Importance, selected_score
 from sksearch.stats._candidates import Candidates
-from sksearch.stats._importance import importance_of_candidates
+from sksearch.stats._importance import Importance, importance_of_candidates
+from sksearch.stats._selection import selected_score
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -8,13 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from sksearch.plotting import (
-    HistoryDisplay,
-    PredictionDisplay,
-    RungDisplay,
-    SliceDisplay,
-    TimelineDisplay,
-)
+from sksearch.plotting import HistoryDisplay, PredictionDisplay, SliceDisplay, TimelineDisplay
+from sksearch.plotting._rungs import RungDisplay
 from sksearch.plotting._style import ACCENT, COLORS, GREY, import_pyplot, tidy
 from sksearch.reporting import _words as words
 from sksearch.reporting._advice import Facts

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sksearch._utils._compat import is_valid_value, owner_of
-from sksearch.estimators import family_of
+from sksearch.estimators._family import family_of
 from sksearch.reader._search_table import SearchTable
 from sksearch.reader._values import is_finite
 from sksearch.reporting._words import code_of

@@ -34,8 +34,8 @@ from sksearch.reporting._rivals import (
     rivals,
     untuned,
 )
-from sksearch.stats import selected_score
 from sksearch.stats._row_bootstrap import corrected_by_rows
+from sksearch.stats._selection import selected_score
 from sksearch.stats._ties import find_ties
 
 N_SHOWN = 4  # parameters, failures and rungs, unless all are asked for
@@ -164,7 +164,11 @@ def _models(facts, full):
     """The models of a list side by side."""
     if not named_of(facts.table.estimator):
         return None
-    return Section("Models", tuple(lines_of(standings(facts.table))))
+    note = getattr(facts.table.source, "_about_probabilities", "")
+    notes = (f"probabilities: {note}",) if note else ()
+    plan = getattr(facts.table.source, "plan_", None)
+    notes += tuple(each for each in getattr(plan, "notes", ()) if each.startswith("models left"))
+    return Section("Models", tuple(lines_of(standings(facts.table))), notes=notes)
 
 
 def _winner(facts, full):

@@ -24,7 +24,7 @@ class ListedSampler(Sampler):
     Examples
     --------
     >>> from sksearch.history import Problem
-    >>> from sksearch.samplers import ListedSampler
+    >>> from sksearch.samplers._listed import ListedSampler
     >>> from sksearch.schedulers import FullFidelity
     >>> from sksearch.space import Space
     >>> from sksearch.study import Study

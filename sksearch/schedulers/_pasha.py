@@ -77,7 +77,8 @@ class PASHA(Halving, AsynchronousScheduler):
     --------
     >>> from sksearch.samplers import RandomSampler
     >>> from sksearch.schedulers import ASHA, PASHA
-    >>> from sksearch.simulators import Branin, GammaCurves, play
+    >>> from sksearch.simulators import Branin, GammaCurves
+    >>> from sksearch.simulators import play
     >>> problem = GammaCurves(Branin())  # curves that do not cross
     >>> for scheduler in (ASHA(81), PASHA(81)):
     ...     history = play(RandomSampler(), scheduler, problem, random_state=0)

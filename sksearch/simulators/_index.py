@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
-from sksearch.space import Space, When
+from sksearch.space import Space
+from sksearch.space._conditions import When
 from sksearch.space._dimensions import Dimension
 
 _ABSENT = object()

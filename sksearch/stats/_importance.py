@@ -14,7 +14,7 @@ from typing import Self
 import numpy as np
 
 from sksearch._utils._numerics import own_numerics
-from sksearch.models import Forest
+from sksearch.models._forest import Forest
 from sksearch.reader._sources import FinishedSearch
 from sksearch.stats._candidates import Axis, Candidates
 from sksearch.stats._checks import check_count, check_fraction

@@ -58,7 +58,7 @@ class SelectedScore:
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.stats import selected_score
+    >>> from sksearch.stats._selection import selected_score
     >>> scores = 0.8 + 0.05 * np.random.default_rng(0).standard_normal((30, 5))  # all equally good
     >>> result = selected_score(scores)
     >>> bool(result.corrected < result.seen)
@@ -138,7 +138,7 @@ def selected_score(
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.stats import selected_score
+    >>> from sksearch.stats._selection import selected_score
     >>> rng = np.random.default_rng(0)
     >>> scores = 0.8 + 0.05 * rng.standard_normal((40, 5))  # 40 candidates that are all the same
     >>> result = selected_score(scores)

@@ -100,7 +100,7 @@ def tied_candidates(
 
     Examples
     --------
-    >>> from sksearch.stats import tied_candidates
+    >>> from sksearch.stats._ties import tied_candidates
     >>> tied_candidates([[0.90, 0.80, 0.85], [0.91, 0.79, 0.84], [0.60, 0.50, 0.56]], 0).tolist()
     [True, True, False]
     """
@@ -224,7 +224,7 @@ def holm(p_values: ArrayLike) -> np.ndarray:
 
     Examples
     --------
-    >>> from sksearch.stats import holm
+    >>> from sksearch.stats._ties import holm
     >>> holm([0.01, 0.04, 0.03]).tolist()
     [0.03, 0.06, 0.06]
     """

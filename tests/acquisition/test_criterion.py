@@ -6,7 +6,8 @@ from scipy.special import log_ndtr
 
 from sksearch.acquisition import UCB, LogEI, LogPI
 from sksearch.acquisition._criterion import Criterion, InteriorPrior, Penalty
-from sksearch.models import Forest, GaussianProcess, MixedKernel
+from sksearch.models import GaussianProcess, MixedKernel
+from sksearch.models._forest import Forest
 from tests.models.cases import MIXED, feasibility_of, finite_differences, points, rng, theta_of
 
 NUMBERS = np.array([0, 2, 4])

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import loguniform, norm, poisson, randint, uniform
 
+from sksearch import When
 from sksearch.acquisition._maximise import candidates, draw, enumerate_points, maximise, perturb
-from sksearch.space import LogRandInt, Space, When
+from sksearch.space import LogRandInt, Space
 
 SPACES = {
     "real": {f"x{i}": uniform(0, 1) for i in range(4)},

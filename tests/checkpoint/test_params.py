@@ -9,9 +9,10 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
+from sksearch import When
 from sksearch.checkpoint._lines import decode, encode
 from sksearch.checkpoint._params import contradicts, decode_params, encode_params, readable
-from sksearch.space import LogRandInt, Space, When
+from sksearch.space import LogRandInt, Space
 from tests import scripts
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sksearch._utils._compat import cloudpickle
-from sksearch.base import State
+from sksearch.base._state import State
 from sksearch.checkpoint import _signature
 from sksearch.checkpoint._lines import decode, encode
 from sksearch.fitting.run._states import SavedState, dump_state

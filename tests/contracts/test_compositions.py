@@ -21,11 +21,11 @@ from sksearch.samplers import (
     ForestSampler,
     GPSampler,
     GridSampler,
-    ListedSampler,
     QuasiRandomSampler,
     RandomSampler,
     TPESampler,
 )
+from sksearch.samplers._listed import ListedSampler
 from sksearch.schedulers import (
     ASHA,
     PASHA,
@@ -35,11 +35,11 @@ from sksearch.schedulers import (
     FullFidelity,
     Hyperband,
     IncrementalEvaluation,
-    IteratedHalving,
     MedianStopping,
     PopulationBasedTraining,
     SuccessiveHalving,
 )
+from sksearch.schedulers._iterated_halving import IteratedHalving
 from sksearch.space import Space
 from tests.comparisons import assert_same_results, planned_and_done
 from tests.contracts import test_samplers, test_schedulers
@@ -112,11 +112,11 @@ def concrete_classes(package):
 
 
 def test_all_samplers_schedulers_and_resources_are_composed():
-    found = concrete_classes(samplers) - {samplers.EarlierTask}
-    assert {type(sampler) for sampler in SAMPLERS} == found
-    assert {type(scheduler) for scheduler in SCHEDULERS} == concrete_classes(schedulers)
+    assert {type(sampler) for sampler in SAMPLERS} >= concrete_classes(samplers)
+    assert {type(scheduler) for scheduler in SCHEDULERS} >= concrete_classes(schedulers)
     named = {type(resources.as_resource(name, FOREST)) for name in (*RESOURCES, "seconds", None)}
-    assert named <= concrete_classes(resources), "of which test_resources has all"
+    here = [vars(resources).get(kind.__name__) for kind in named]
+    assert here == [*named], "of which test_resources has all"
     for one, other in [(0, 1), (0, 2), (1, 2)]:
         kinds = [SAMPLERS, SCHEDULERS, list(RESOURCES)]
         pairs = {(pair[one], pair[other]) for pair in PAIRS}

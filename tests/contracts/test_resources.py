@@ -25,18 +25,13 @@ from sklearn.preprocessing import KBinsDiscretizer, StandardScaler, TargetEncode
 from sklearn.tree import DecisionTreeClassifier
 
 from sksearch import resources
-from sksearch.base import Resource, State
+from sksearch.base import Resource
+from sksearch.base._state import State
 from sksearch.executors import VirtualClock, spend
-from sksearch.resources import (
-    EpochsResource,
-    FoldsResource,
-    ParameterResource,
-    SamplesResource,
-    SecondsResource,
-    WholeResource,
-    as_resource,
-)
-from sksearch.resources._data import nested_order
+from sksearch.resources import as_resource
+from sksearch.resources._data import FoldsResource, SamplesResource, WholeResource, nested_order
+from sksearch.resources._epochs import EpochsResource, SecondsResource
+from sksearch.resources._parameter import ParameterResource
 
 X, y = make_classification(240, 8, n_informative=5, n_classes=3, random_state=0)
 CLASSES = np.unique(y)
@@ -111,9 +106,9 @@ def outputs(estimator):
 
 
 def test_every_resource_is_tested_here():
-    classes = (getattr(resources, name) for name in resources.__all__)
-    public = {c for c in classes if isinstance(c, type) and issubclass(c, Resource)}
-    assert public == {
+    found = (c for c in vars(resources).values() if isinstance(c, type))
+    classes = {c for c in found if issubclass(c, Resource)}
+    assert classes - {Resource} == {
         EpochsResource, FoldsResource, ParameterResource, SamplesResource, SecondsResource,
         WholeResource,
     }  # fmt: skip

@@ -14,20 +14,19 @@ from sksearch.samplers import RandomSampler
 from sksearch.schedulers import (
     ASHA,
     PASHA,
-    AsynchronousScheduler,
     AsyncHyperband,
-    Audited,
     BracketScheduler,
     Fabolas,
     FoldRace,
     FullFidelity,
     Hyperband,
     IncrementalEvaluation,
-    IteratedHalving,
     MedianStopping,
     PopulationBasedTraining,
     SuccessiveHalving,
 )
+from sksearch.schedulers._audited import Audited
+from sksearch.schedulers._iterated_halving import IteratedHalving
 from sksearch.space import Space
 from sksearch.study import Study
 from sksearch.testing import check_scheduler
@@ -88,9 +87,8 @@ def planned(plan):
 def test_every_scheduler_is_tested_here():
     classes = (getattr(schedulers, name) for name in schedulers.__all__)
     public = {c for c in classes if isinstance(c, type) and issubclass(c, Scheduler)}
-    assert public - {BracketScheduler, AsynchronousScheduler} == {
-        type(scheduler) for scheduler in INSTANCES
-    }
+    tested = {type(scheduler) for scheduler in INSTANCES}
+    assert tested - {Audited, IteratedHalving} == public - {BracketScheduler}
 
 
 @pytest.mark.parametrize("n_workers", [1, 2, 7, 500])

@@ -7,8 +7,9 @@ from decimal import localcontext
 import pytest
 
 from sksearch._utils._clock import now, wall_time
-from sksearch.executors import VirtualClock, VirtualExecutor, spend
+from sksearch.executors import VirtualClock, spend
 from sksearch.executors._limits import Limits
+from sksearch.executors._virtual import VirtualExecutor
 from tests.executors.test_virtual import fail_after, play, take
 
 

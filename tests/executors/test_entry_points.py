@@ -10,9 +10,10 @@ from sklearn.datasets import load_diabetes
 from sklearn.linear_model import Ridge
 
 from sksearch import RandomSearchCV
-from sksearch.executors import Engine, FuturesBackend, _factory
+from sksearch.executors import FuturesBackend, _factory
 from sksearch.executors._factory import engine_for
 from sksearch.executors.remote import _futures
+from sksearch.executors.remote._base import Engine
 
 X, Y = load_diabetes(return_X_y=True)
 

@@ -6,7 +6,8 @@ import pytest
 from scipy.stats import uniform
 
 from sksearch._utils._clock import now
-from sksearch.executors import Executor, VirtualClock, spend
+from sksearch.executors import VirtualClock, spend
+from sksearch.executors._base import Executor
 from sksearch.executors._loop import Workload, drive
 from sksearch.history import Problem, Result
 from sksearch.samplers import RandomSampler

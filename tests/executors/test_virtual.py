@@ -13,9 +13,10 @@ from sklearn.linear_model import SGDRegressor
 
 from sksearch import BOHBSearchCV, HyperbandSearchCV, RandomSearchCV, TPESearchCV
 from sksearch._utils._clock import now, open_clock
-from sksearch.executors import VirtualClock, VirtualExecutor, spend
+from sksearch.executors import VirtualClock, spend
 from sksearch.executors._factory import make_executor
 from sksearch.executors._loop import Workload, drive
+from sksearch.executors._virtual import VirtualExecutor
 from sksearch.history import Problem, Result
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import FullFidelity, Hyperband

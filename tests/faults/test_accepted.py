@@ -13,9 +13,9 @@ from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sksearch import HyperbandSearchCV, RandomSearchCV
+from sksearch import HyperbandSearchCV, RandomSearchCV, When
 from sksearch.executors.local import _devices
-from sksearch.space import Space, When
+from sksearch.space import Space
 
 X, Y = make_classification(60, 4, n_informative=3, n_redundant=0, random_state=0)
 ROWS = np.arange(60)

@@ -13,12 +13,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sksearch import HyperbandSearchCV
-from sksearch.base import State
+from sksearch.base._state import State
 from sksearch.estimators import register
 from sksearch.estimators._mlp import MLP
 from sksearch.estimators._mutable_params import change
 from sksearch.executors import VirtualClock, spend
-from sksearch.resources import EpochsResource, SecondsResource
+from sksearch.resources._epochs import EpochsResource, SecondsResource
 
 X, y = make_classification(90, 6, n_informative=4, flip_y=0.2, random_state=0)
 X = StandardScaler().fit_transform(X)

@@ -28,13 +28,13 @@ from sklearn.preprocessing import StandardScaler
 import sksearch
 from sksearch import SuccessiveHalvingSearchCV
 from sksearch._utils._overrides import PREDICTION, TRAINING, overridden
-from sksearch.base import State
-from sksearch.estimators import default_space, growth_of
+from sksearch.base._state import State
 from sksearch.estimators._continuation import can_grow
+from sksearch.estimators._growth import growth_of
 from sksearch.estimators._pipeline import last_step
-from sksearch.resources import EpochsResource
+from sksearch.resources._epochs import EpochsResource
 from sksearch.search import HypergradientSearchCV
-from sksearch.space import Outcome
+from sksearch.space import Outcome, default_space
 
 X, y = make_classification(150, 5, n_informative=4, n_redundant=0, flip_y=0.3, random_state=0)
 CS = {"m__C": [1e-4, 1e-2, 1]}

@@ -15,12 +15,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sksearch import PBTSearchCV, SuccessiveHalvingSearchCV
-from sksearch.base import State
+from sksearch.base._state import State
 from sksearch.estimators import register
 from sksearch.estimators._lightgbm import LightGBM
 from sksearch.estimators._mutable_params import change, mutable_params
 from sksearch.fitting.run._states import dump_state, load_state
-from sksearch.resources import ParameterResource, as_resource
+from sksearch.resources import as_resource
+from sksearch.resources._parameter import ParameterResource
 from tests.comparisons import assert_same_results
 from tests.interrupted import Trouble, scorer
 

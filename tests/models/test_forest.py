@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestRegressor
 
-from sksearch.models import Forest
-from sksearch.models._forest import INACTIVE, MIN_VARIANCE
+from sksearch.models._forest import INACTIVE, MIN_VARIANCE, Forest
 
 
 def rng(seed=0):

@@ -5,7 +5,8 @@ import pytest
 from scipy.stats import multivariate_normal
 from sklearn.gaussian_process import GaussianProcessRegressor, kernels
 
-from sksearch.models import GaussianProcess, MixedKernel, log_likelihood_gradient
+from sksearch.models import GaussianProcess, MixedKernel
+from sksearch.models._gp import log_likelihood_gradient
 from tests.models.cases import (
     FAMILIES,
     MIXED,

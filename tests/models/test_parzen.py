@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import loguniform, norm, randint, truncnorm, uniform
 
-from sksearch.models import Parzen
-from sksearch.space import LogRandInt, Space, When
+from sksearch import When
+from sksearch.models._parzen import Parzen
+from sksearch.space import LogRandInt, Space
 from tests.models.cases import rng
 
 SPACES = {

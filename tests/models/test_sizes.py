@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
-from sksearch.models import SizeKernel, SizeProcess, learn_theta, log_posterior, prior, standardise
+from sksearch.models import learn_theta
+from sksearch.models._learning import log_posterior, prior
+from sksearch.models._sizes import SizeKernel, SizeProcess
+from sksearch.models._transforms import standardise
 
 
 def points(n, categorical, rng):

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from sksearch.models import robust_power_transform, standardise
+from sksearch.models import robust_power_transform
+from sksearch.models._transforms import standardise
 
 
 def rng(seed=0):

@@ -16,12 +16,12 @@ from sklearn.preprocessing import StandardScaler
 
 from sksearch import PBTSearchCV, SuccessiveHalvingSearchCV
 from sksearch._utils._compat import cloudpickle
-from sksearch.base import State
-from sksearch.estimators import family_of
+from sksearch.base._state import State
+from sksearch.estimators._family import family_of
 from sksearch.estimators._pipeline import last_step
 from sksearch.estimators._skorch import before_store, wake
 from sksearch.fitting.run._states import dump_state, load_state
-from sksearch.resources import EpochsResource, SecondsResource
+from sksearch.resources._epochs import EpochsResource, SecondsResource
 
 torch = pytest.importorskip("torch")
 skorch = pytest.importorskip("skorch")

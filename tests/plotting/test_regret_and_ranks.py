@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from sksearch.plotting import CriticalDifferenceDisplay, RegretDisplay
-from sksearch.stats import bootstrap_interval, critical_difference, ranks
+from sksearch.stats import bootstrap_interval, ranks
+from sksearch.stats._ranks import critical_difference
 
 RNG = np.random.default_rng(0)
 GRID = np.arange(1.0, 31)

@@ -11,14 +11,14 @@ from sksearch import HyperbandSearchCV, RandomSearchCV, When
 from sksearch.history import History, Problem, Result
 from sksearch.plotting import (
     ContourDisplay,
-    DistributionDisplay,
     ImportanceDisplay,
     ParallelDisplay,
     RankDisplay,
-    RungDisplay,
-    SearchDisplay,
     SliceDisplay,
 )
+from sksearch.plotting._distribution import DistributionDisplay
+from sksearch.plotting._rungs import RungDisplay
+from sksearch.plotting._sheet import SearchDisplay
 from sksearch.space import Space
 from sksearch.stats import importance
 from tests.fakes import Curve

@@ -13,11 +13,12 @@ from sklearn.base import BaseEstimator
 from sksearch import ASHASearchCV, HyperbandSearchCV, RandomSearchCV
 from sksearch.executors import VirtualClock, spend
 from sksearch.history import Result
-from sksearch.progress import Progress
 from sksearch.progress._progress import Watch, _Counts
 from sksearch.progress._status_line import duration
-from sksearch.resources import EpochsResource, SamplesResource
+from sksearch.resources._data import SamplesResource
+from sksearch.resources._epochs import EpochsResource
 from sksearch.schedulers import ASHA, PASHA, FullFidelity, Hyperband, IncrementalEvaluation
+from sksearch.search import Progress
 from tests.progress.studies import SPACE, played, studied
 
 X = np.zeros((20, 1))

@@ -13,9 +13,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from sksearch import RandomSearchCV, SearchCV
-from sksearch.progress import Progress
 from sksearch.reporting._leaderboard import standings
 from sksearch.reporting._rivals import read_results
+from sksearch.search import Progress
 
 X, Y = load_iris(return_X_y=True, as_frame=True)
 X, Y = X[::2], Y[::2]

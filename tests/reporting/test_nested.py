@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from sksearch import SearchCV, report
-from sksearch.reporting import NestedReport
+from sksearch.reporting._nested import NestedReport
 
 X, Y = load_iris(return_X_y=True)
 ARGS = {"n_iter": 4, "cv": 3, "random_state": 0}

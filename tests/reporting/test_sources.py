@@ -14,14 +14,9 @@ from sklearn.svm import SVC
 
 from sksearch import HyperbandSearchCV, RandomSearchCV, load_history, minimize, report
 from sksearch.history import History, Problem, Result
-from sksearch.plotting import (
-    ContourDisplay,
-    HistoryDisplay,
-    ImportanceDisplay,
-    RungDisplay,
-    SearchDisplay,
-    SliceDisplay,
-)
+from sksearch.plotting import ContourDisplay, HistoryDisplay, ImportanceDisplay, SliceDisplay
+from sksearch.plotting._rungs import RungDisplay
+from sksearch.plotting._sheet import SearchDisplay
 from sksearch.reader._read import read
 from sksearch.reporting import _mlflow, best, to_frame
 from sksearch.space import Space

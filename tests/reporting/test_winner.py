@@ -27,25 +27,26 @@ from sksearch import (
     load_history,
     report,
 )
-from sksearch.checkpoint import JournalError, SavedSearch
+from sksearch.checkpoint import JournalError
 from sksearch.checkpoint._checkpoint import read_journal
 from sksearch.executors import VirtualClock, spend
 from sksearch.fitting.run._run import Run
 from sksearch.plotting import (
     ContourDisplay,
-    DistributionDisplay,
     HistoryDisplay,
     ImportanceDisplay,
     ParallelDisplay,
     ParetoDisplay,
-    RungDisplay,
     SliceDisplay,
 )
+from sksearch.plotting._distribution import DistributionDisplay
+from sksearch.plotting._rungs import RungDisplay
 from sksearch.plotting._style import ACCENT
 from sksearch.reader._read import read
 from sksearch.reporting import _mlflow, best, to_frame, to_mlflow
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import FoldRace
+from sksearch.search import SavedSearch
 from sksearch.search._tune import summary
 from sksearch.stats import _effects, _importance
 from sksearch.watch import page

@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import uniform
 
 from sksearch.history import Problem, Result
-from sksearch.models import Feasibility, GaussianProcess, MixedKernel
-from sksearch.models._feasibility import pulled_in
+from sksearch.models import GaussianProcess, MixedKernel
+from sksearch.models._feasibility import Feasibility, pulled_in
 from sksearch.samplers import GPSampler, RandomSampler
 from sksearch.schedulers import FullFidelity
 from sksearch.space import Space

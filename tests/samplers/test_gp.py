@@ -10,13 +10,15 @@ import numpy as np
 import pytest
 from scipy.stats import uniform
 
-from sksearch.acquisition import UCB, Acquisition, LogEI, LogPI
+from sksearch.acquisition import UCB, LogEI, LogPI
+from sksearch.acquisition._functions import Acquisition
 from sksearch.base import Start
 from sksearch.history import History, Problem, Result
-from sksearch.models import GaussianProcess, MixedKernel, log_posterior, standardise
+from sksearch.models import GaussianProcess, MixedKernel
 from sksearch.models._gp import log_likelihood_gradient
 from sksearch.models._kernels import FAMILIES
-from sksearch.models._learning import learnt_at
+from sksearch.models._learning import learnt_at, log_posterior
+from sksearch.models._transforms import standardise
 from sksearch.samplers import ForestSampler, GPSampler, TPESampler, _gp_proposal
 from sksearch.samplers._gp import CHOICES
 from sksearch.samplers._gp_models import GUARDS, Models

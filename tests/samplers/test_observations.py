@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from scipy.stats import randint, uniform
 
+from sksearch import When
 from sksearch.base import Start
 from sksearch.history import History, Problem, Result
 from sksearch.samplers import RandomSampler
 from sksearch.samplers._observations import TRANSFERS, ResultIndex, observe
 from sksearch.schedulers import Hyperband
-from sksearch.space import Space, When
+from sksearch.space import Space
 from sksearch.study import Study
 
 # All at more than a fifth of the largest, below which "rung" and "joint" do not look.

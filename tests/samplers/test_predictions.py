@@ -8,10 +8,12 @@ from scipy.stats import loguniform, uniform
 from sksearch import GPBayesSearchCV, RandomSearchCV, load_history
 from sksearch.base import Start
 from sksearch.history import History, Prediction, Problem, Result
-from sksearch.models import inverse_power_transform, robust_power_transform
+from sksearch.models import robust_power_transform
+from sksearch.models._transforms import inverse_power_transform
 from sksearch.plotting import PredictionDisplay
-from sksearch.samplers import EarlierTask, GPSampler, RandomSampler, WarmStart
+from sksearch.samplers import GPSampler, RandomSampler, WarmStart
 from sksearch.samplers._calibration import inflation, widest
+from sksearch.samplers._warm_start import EarlierTask
 from sksearch.schedulers import FullFidelity
 from sksearch.search import GPHyperbandSearchCV
 from sksearch.space import Space

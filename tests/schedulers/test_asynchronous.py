@@ -12,7 +12,9 @@ from sksearch.executors import VirtualClock
 from sksearch.history import Problem, Result
 from sksearch.samplers import RandomSampler, TPESampler
 from sksearch.schedulers import ASHA, PASHA, AsyncHyperband, Hyperband, MedianStopping
-from sksearch.simulators import FAMILIES, CurveProblem, GammaCurves, Rastrigin, play
+from sksearch.simulators import FAMILIES, GammaCurves, play
+from sksearch.simulators._functions import Rastrigin
+from sksearch.simulators._problem import CurveProblem
 from sksearch.space import Space
 from sksearch.study import Study
 

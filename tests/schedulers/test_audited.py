@@ -8,7 +8,8 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sksearch import ASHASearchCV, HyperbandSearchCV, SearchCV, SuccessiveHalvingSearchCV
 from sksearch.history import Problem
 from sksearch.samplers import RandomSampler
-from sksearch.schedulers import ASHA, Audited, FoldRace, FullFidelity, Hyperband, SuccessiveHalving
+from sksearch.schedulers import ASHA, FoldRace, FullFidelity, Hyperband, SuccessiveHalving
+from sksearch.schedulers._audited import Audited
 from sksearch.search import GPHyperbandSearchCV, IncrementalEvaluationSearchCV
 from sksearch.space import Space
 from tests.checkpoint.test_resume import fit_and_stop

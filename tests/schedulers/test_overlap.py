@@ -6,7 +6,8 @@ from joblib import parallel_config
 
 from sksearch.executors import VirtualClock
 from sksearch.samplers import RandomSampler, TPESampler
-from sksearch.schedulers import Hyperband, IteratedHalving
+from sksearch.schedulers import Hyperband
+from sksearch.schedulers._iterated_halving import IteratedHalving
 from sksearch.simulators import Branin, GammaCurves, play
 from tests.checkpoint.test_resume import fit_and_stop, make, outcome
 from tests.interrupted import X, Y

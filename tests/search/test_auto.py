@@ -24,16 +24,18 @@ from sksearch import (
     RandomSearchCV,
     SearchCV,
     SuccessiveHalvingSearchCV,
+    When,
+    load_history,
     tune,
 )
-from sksearch.checkpoint import load_history
 from sksearch.executors import VirtualClock, spend
 from sksearch.history import Problem, Result
 from sksearch.model_selection import GridSearchCV
 from sksearch.samplers import GPSampler, RandomSampler
-from sksearch.schedulers import FoldRace, FullFidelity, IteratedHalving, MedianStopping
+from sksearch.schedulers import FoldRace, FullFidelity, MedianStopping
+from sksearch.schedulers._iterated_halving import IteratedHalving
 from sksearch.search import FabolasSearchCV
-from sksearch.space import Space, When
+from sksearch.space import Space
 from sksearch.study import Study
 
 X, y = load_iris(return_X_y=True)

@@ -28,10 +28,17 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, report, tune
+from sksearch import (
+    HyperbandSearchCV,
+    RandomSearchCV,
+    SearchCV,
+    When,
+    default_models,
+    report,
+    tune,
+)
 from sksearch.estimators import OneOf
 from sksearch.model_selection import GridSearchCV, HalvingGridSearchCV
-from sksearch.space import When, default_models
 
 X, Y = make_classification(60, 6, n_informative=4, n_classes=3, random_state=0)
 COMMON = {

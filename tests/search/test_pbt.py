@@ -23,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sksearch import HyperbandSearchCV, PBTSearchCV, SearchCV, When
-from sksearch.base import State
+from sksearch.base._state import State
 from sksearch.estimators._mutable_params import change, mutable_params
 from sksearch.history import Problem, Result
 from sksearch.plotting import ScheduleDisplay

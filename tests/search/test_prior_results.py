@@ -31,7 +31,6 @@ from sksearch.checkpoint import SearchMismatchError
 from sksearch.fitting.prepare._prior_results import read_earlier
 from sksearch.history import History, Problem, Result
 from sksearch.samplers import (
-    EarlierTask,
     GPSampler,
     NSGA2Sampler,
     RandomSampler,
@@ -40,6 +39,7 @@ from sksearch.samplers import (
     _warm_start,
 )
 from sksearch.samplers._scalarised import for_aims
+from sksearch.samplers._warm_start import EarlierTask
 from sksearch.schedulers import FullFidelity
 from sksearch.search import earlier_results
 from sksearch.space import Space

@@ -9,13 +9,9 @@ from sklearn.linear_model import SGDClassifier
 
 from sksearch import ASHASearchCV, HyperbandSearchCV, SearchCV, load_history
 from sksearch.reader._values import rank
-from sksearch.resources import (
-    EpochsResource,
-    FoldsResource,
-    ParameterResource,
-    SamplesResource,
-    SecondsResource,
-)
+from sksearch.resources._data import FoldsResource, SamplesResource
+from sksearch.resources._epochs import EpochsResource, SecondsResource
+from sksearch.resources._parameter import ParameterResource
 from sksearch.schedulers import MedianStopping, SuccessiveHalving
 from sksearch.search import IncrementalEvaluationSearchCV
 from tests.fakes import Curve, Failing, Sized

@@ -16,14 +16,9 @@ from sklearn.preprocessing import StandardScaler
 import sksearch
 from sksearch import HyperbandSearchCV
 from sksearch.executors import VirtualClock
-from sksearch.simulators import (
-    FAMILIES,
-    CurveProblem,
-    GammaCurves,
-    NearestCurves,
-    Rastrigin,
-    SimulatedEstimator,
-)
+from sksearch.simulators import FAMILIES, GammaCurves, NearestCurves, SimulatedEstimator
+from sksearch.simulators._functions import Rastrigin
+from sksearch.simulators._problem import CurveProblem
 
 PROBLEM = GammaCurves(Rastrigin(2), FAMILIES["rastrigin-1"], n_epochs=27, noise=10)
 PARAMS = {"x0": 1.0, "x1": -2.0}

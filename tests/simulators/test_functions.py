@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from sksearch.simulators import (
+from sksearch.simulators import Branin
+from sksearch.simulators._functions import (
     Ackley,
-    Branin,
     DropWave,
     EggHolder,
     Function,

@@ -8,9 +8,9 @@ import pytest
 from scipy.stats import expon, loguniform, poisson, randint, spearmanr, uniform
 from sklearn.tree import DecisionTreeClassifier
 
-from sksearch import HyperbandSearchCV, RandomSearchCV
+from sksearch import HyperbandSearchCV, RandomSearchCV, When
 from sksearch.simulators import NearestCurves
-from sksearch.space import LogRandInt, Space, When
+from sksearch.space import LogRandInt, Space
 from tests.fakes import Curve, Failing
 
 PLAIN = {"rate": loguniform(1e-6, 1), "decay": loguniform(1e-6, 0.1), "momentum": uniform(0, 1)}

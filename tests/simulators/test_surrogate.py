@@ -12,11 +12,11 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from sksearch import HyperbandSearchCV, TPESearchCV
+from sksearch import HyperbandSearchCV, TPESearchCV, When
 from sksearch.samplers import TPESampler
 from sksearch.schedulers import FullFidelity, Hyperband
 from sksearch.simulators import SimulatedEstimator, SurrogateProblem, play
-from sksearch.space import Space, When
+from sksearch.space import Space
 
 SPACE = {
     "width": randint(1, 9),

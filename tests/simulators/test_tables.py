@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from scipy.stats import loguniform, uniform
 
-from sksearch import RandomSearchCV, datasets
+from sksearch import RandomSearchCV, When, datasets
 from sksearch.base import Start
 from sksearch.history import Problem, Result
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import FullFidelity
-from sksearch.simulators import TabularProblem, _tables, load_task, task_names
-from sksearch.space import Space, When
+from sksearch.simulators import TabularProblem, _tables
+from sksearch.simulators._tables import load_task, task_names
+from sksearch.space import Space
 from sksearch.study import Study
 from tests.fakes import Curve
 

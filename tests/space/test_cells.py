@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 from scipy.stats import loguniform, norm, poisson, randint, uniform
 
-from sksearch.space import LogRandInt, Space, When
+from sksearch import When
+from sksearch.space import LogRandInt, Space
 
 
 class Draws:

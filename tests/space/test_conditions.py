@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import randint, uniform
 
-from sksearch.space import LogRandInt, Space, When
+from sksearch import When
+from sksearch.space import LogRandInt, Space
 
 LAYERS = {
     "n_layers": [1, 2, 3],

@@ -6,14 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sksearch.space import (
-    LogRandInt,
-    Space,
-    When,
-    from_configspace,
-    from_optuna,
-    from_skopt,
-)
+from sksearch import When
+from sksearch.space import LogRandInt, Space, from_configspace, from_optuna, from_skopt
 
 
 def assert_same_distribution(params, expected):

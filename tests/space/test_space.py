@@ -15,7 +15,8 @@ from scipy.stats import loguniform, norm, randint, uniform
 from sklearn.model_selection import ParameterGrid
 from sklearn.svm import SVC
 
-from sksearch.space import LogRandInt, Space, When
+from sksearch import When
+from sksearch.space import LogRandInt, Space
 from tests import scripts
 
 SIMPLE = {
@@ -460,7 +461,7 @@ def test_nothing_depends_on_the_hash_seed():
     code = (
         "import numpy as np\n"
         "from scipy.stats import uniform\n"
-        "from sksearch.space import Space, When\n"
+        "from sksearch import When; from sksearch.space import Space\n"
         "grids = [{c: list('xyz') for c in 'hgfedcba'}, {'a': uniform(), 'q': ['r', 's']},\n"
         "         {'b': When(['u'], 'w', 'in', {'v', 'y'}), 'w': ['v', 'x', 'y']}]\n"
         "space = Space(grids)\n"

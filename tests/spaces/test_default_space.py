@@ -50,14 +50,8 @@ from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardSca
 from sklearn.svm import SVC
 
 from sksearch import RandomSearchCV
-from sksearch.space import (
-    LogRandInt,
-    Outcome,
-    Space,
-    default_space,
-    first_candidates,
-    own_candidate,
-)
+from sksearch.estimators._default import own_candidate
+from sksearch.space import LogRandInt, Outcome, Space, default_space, first_candidates
 
 
 class Unknown(BaseEstimator, ClassifierMixin):

@@ -8,7 +8,8 @@ from scipy import stats
 from scipy.integrate import cumulative_trapezoid, quad, trapezoid
 from sklearn.neighbors import KernelDensity
 
-from sksearch.stats import Density, _density, silverman_bandwidth
+from sksearch.stats import _density
+from sksearch.stats._density import Density, silverman_bandwidth
 
 VALUES = np.random.default_rng(0).gamma(2, size=200)
 

@@ -7,7 +7,10 @@ import pytest
 from scipy import stats
 from scipy.integrate import trapezoid
 
-from sksearch.stats import Density, compare_optima, holm, ideal_evaluation, ks_best_of
+from sksearch.stats import compare_optima
+from sksearch.stats._density import Density
+from sksearch.stats._optima import ideal_evaluation, ks_best_of
+from sksearch.stats._ties import holm
 
 RNG = np.random.default_rng(0)
 OPTIMA = {

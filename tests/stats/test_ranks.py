@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sksearch.stats import critical_difference, friedman, holm, ranks, wilcoxon_holm
+from sksearch.stats import friedman, ranks, wilcoxon_holm
+from sksearch.stats._ranks import critical_difference
+from sksearch.stats._ties import holm
 
 RNG = np.random.default_rng(0)
 

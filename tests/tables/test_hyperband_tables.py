@@ -11,7 +11,9 @@ from scipy.stats import uniform
 
 from sksearch.base import Plan
 from sksearch.history import Problem
-from sksearch.schedulers import Hyperband, IteratedHalving, SuccessiveHalving, ladder
+from sksearch.schedulers import Hyperband, SuccessiveHalving
+from sksearch.schedulers._brackets import ladder
+from sksearch.schedulers._iterated_halving import IteratedHalving
 from sksearch.space import Space
 
 SPACE = Space({"x": uniform(0, 1)})

@@ -121,7 +121,6 @@ def simplest(results: dict[str, Any], *, metric: str = "score") -> int:
 
     See Also
     --------
-    sksearch.stats.tied_candidates : The test for ties.
     one_standard_error : A fixed distance in place of a test, and what is simple.
 
     Examples
@@ -157,10 +156,6 @@ def fastest(results: dict[str, Any], *, metric: str = "score") -> int:
     ------
     ValueError
         If no candidate has a score.
-
-    See Also
-    --------
-    sksearch.stats.tied_candidates : The test for ties.
 
     Examples
     --------

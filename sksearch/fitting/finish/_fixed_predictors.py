@@ -15,10 +15,10 @@ from sksearch._utils._compat import check_method_params, safe_split, to_numpy
 from sksearch._utils._seeds import seeded
 from sksearch._utils._terminal import warn
 from sksearch._utils._typing import Samples, Targets
-from sksearch.fitting.finish._averaged import Voting, logarithms
+from sksearch.fitting.finish._averaged import Voting
 from sksearch.fitting.run._curves import value_of
 from sksearch.fitting.run._known_rows import KnownRows, UnknownRowsError
-from sksearch.fitting.run._predictions import Classes, as_classes, split_columns
+from sksearch.fitting.run._predictions import Classes, as_classes, logarithms, split_columns
 from sksearch.fitting.run._tasks import Context
 
 METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")

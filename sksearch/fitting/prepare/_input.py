@@ -25,7 +25,8 @@ from sksearch._utils._compat import (
 )
 from sksearch._utils._overrides import overridden
 from sksearch._utils._typing import Estimator, Folding, Samples, Targets
-from sksearch.estimators import OneOf, family_of
+from sksearch.estimators import OneOf
+from sksearch.estimators._family import family_of
 from sksearch.estimators._model_choice import each_of
 from sksearch.estimators._pipeline import last_step
 from sksearch.fitting.run._keywords import meant_by

@@ -9,7 +9,8 @@ import numpy as np
 from sksearch._utils._compat import num_samples
 from sksearch._utils._seeds import draw_seed
 from sksearch._utils._typing import Estimator, Samples
-from sksearch.base import ENDLESS, Plan, Resource, Sampler, Scheduler
+from sksearch.base import Plan, Resource, Sampler, Scheduler
+from sksearch.base._decisions import ENDLESS
 from sksearch.base._state import Labels
 from sksearch.fitting.prepare._checks import check_inheritance, planned
 from sksearch.history import Params, Problem

@@ -12,7 +12,7 @@ from scipy.stats import qmc
 from sksearch._utils._advice import glance
 from sksearch._utils._clock import now
 from sksearch._utils._seeds import seeded
-from sksearch.base import Job
+from sksearch.base._decisions import Job
 from sksearch.executors._base import TaskEnvironment
 from sksearch.executors._signals import Interrupts
 from sksearch.fitting.run._callbacks import NO_CALLBACKS

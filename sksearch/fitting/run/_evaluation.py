@@ -26,8 +26,9 @@ from sksearch._utils._compat import (
 from sksearch._utils._seeds import seeded
 from sksearch._utils._terminal import printable
 from sksearch._utils._typing import Estimator
-from sksearch.base import State
-from sksearch.estimators import family_of, growth_of
+from sksearch.base._state import State
+from sksearch.estimators._family import family_of
+from sksearch.estimators._growth import growth_of
 from sksearch.estimators._mutable_params import change
 from sksearch.estimators._pipeline import last_step
 from sksearch.executors._base import TaskEnvironment

@@ -18,6 +18,9 @@ MOST_NUMBERS = 100_000
 #: Share of rows labelled by the largest decision value, if there is a value for each class.
 MOSTLY = 0.9
 
+#: Probabilities whose logarithms and odds are finite.
+WITHIN = (np.finfo(float).tiny, 1 - np.finfo(float).epsneg)
+
 #: Ascending labels of all rows, by column of the target.
 Classes = list[np.ndarray]
 
@@ -186,6 +189,13 @@ def labels_of(shares: Sequence[np.ndarray], classes: Classes) -> np.ndarray:
     """Return the class with the largest share for each row; of equals the first."""
     found = [known[part.argmax(axis=1)] for part, known in zip(shares, classes, strict=True)]
     return found[0] if len(found) == 1 else np.column_stack(found)
+
+
+def logarithms(shares: Any) -> Any:
+    """Return finite logarithms of probabilities, by column of the target if there are several."""
+    if isinstance(shares, list):
+        return [logarithms(each) for each in shares]
+    return np.log(np.maximum(shares, WITHIN[0]))
 
 
 def _votes(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:

@@ -14,8 +14,8 @@ from sksearch._utils._files import open_own, remove, write_atomically
 from sksearch._utils._filesystem import system
 from sksearch._utils._pickles import Address, Pickler, classes_of, here
 from sksearch._utils._terminal import printable
-from sksearch.base import State
-from sksearch.estimators import family_of
+from sksearch.base._state import State
+from sksearch.estimators._family import family_of
 
 N_DIGITS = 16  # of a state's digest, in the name of its file
 
