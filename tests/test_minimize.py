@@ -419,7 +419,7 @@ def test_failures_in_hyperband_are_not_brought_further():
             "'n_iter' parameter of minimize must be an int",
         ),
         ({"n_iter": 2.5}, ValueError, "must be an int.*Got 2.5"),
-        ({"sampler": "gp"}, TypeError, "sampler='gp' is no Sampler: pass an instance, such as"),
+        ({"sampler": "gp"}, TypeError, "sampler='gp' is not a Sampler: pass an instance, such as"),
         ({"sampler": GPSampler}, TypeError, "pass an instance"),
         ({"scheduler": 3, "max_resources": 9}, TypeError, "must be an instance of Scheduler"),
         ({"scheduler": Hyperband()}, ValueError, "needs max_resources="),

@@ -209,7 +209,7 @@ def test_the_error_names_what_differs_and_what_to_do():
     assert "penalty was removed, it was ['l1', 'l2']" in message
     assert "estimator differs: loss was 'hinge', now 'log_loss'\n" in message
     assert "data differs: X was ndarray (150, 4) float64 #" in message
-    assert "y was" not in message
+    assert " y was" not in message
     assert message.splitlines()[-1].startswith("Pass another checkpoint_dir, or delete this one")
 
 

@@ -127,7 +127,7 @@ def test_a_model_chooses_a_better_population_than_chance(population):
 def test_a_budget_that_is_too_small_is_refused_before_any_training():
     Curve.n_calls = 0
     for call in (search_of(budget=4).fit, search_of(budget=4).plan):
-        with pytest.raises(ValueError, match=r"budget=4 is too small.*need budget=5 "):
+        with pytest.raises(ValueError, match=r"budget=4 is too small.*takes budget=5\."):
             call(X, y)
     assert Curve.n_calls == 0
 

@@ -199,7 +199,10 @@ def test_bad_arguments_are_refused(arguments, message):
 
 
 def test_an_open_clock_has_its_own_workers():
-    with VirtualClock(4), pytest.raises(ValueError, match="n_workers=2 while a VirtualClock"):
+    with (
+        VirtualClock(4),
+        pytest.raises(ValueError, match="n_workers=2 cannot be set while a VirtualClock"),
+    ):
         play(RandomSampler(), Hyperband(), PROBLEM, random_state=0, n_workers=2)
 
 

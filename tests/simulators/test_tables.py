@@ -213,7 +213,7 @@ def test_the_table_of_600_trained_models_is_what_its_script_says():
 def test_a_task_that_is_not_there_is_said_to_be_missing(monkeypatch, tmp_path):
     monkeypatch.setenv("SKSEARCH_DATA", str(tmp_path))
     with pytest.raises(
-        FileNotFoundError, match=r"put hpo/\S+\.npz into.*SKSEARCH_DATA.*or use load_mnist_curves"
+        FileNotFoundError, match=r"put hpo/\S+\.npz, .*SKSEARCH_DATA.*or use load_mnist_curves"
     ):
         load_task("taskset_imdb")
     with pytest.raises(ValueError, match="not a task: use one of taskset_imdb"):

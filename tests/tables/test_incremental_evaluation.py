@@ -102,7 +102,7 @@ def test_one_that_is_kept_where_the_series_has_a_fraction_may_cost_too_much():
     formula = math.floor(budget / (b_init + b * r / (1 - r)))
     assert formula == 2
     assert cost_by_counting(formula, b_init, b, r, 1000, True) == 12 > budget
-    with pytest.raises(ValueError, match="need budget=12 "):
+    with pytest.raises(ValueError, match=r"takes budget=12\."):
         rungs_of(IncrementalEvaluation(budget, step=b), problem(b_init))
 
 
