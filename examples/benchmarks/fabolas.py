@@ -28,7 +28,8 @@ from threadpoolctl import threadpool_limits
 
 from sksearch.history import Problem, Result
 from sksearch.samplers import GPSampler, QuasiRandomSampler, RandomSampler
-from sksearch.schedulers import Fabolas, FullFidelity, Hyperband, IteratedHalving
+from sksearch.schedulers import Fabolas, FullFidelity, Hyperband
+from sksearch.schedulers._iterated_halving import IteratedHalving
 from sksearch.space import Space
 from sksearch.study import Study
 

@@ -7,7 +7,7 @@ import numpy as np
 from sksearch.acquisition import UCB
 from sksearch.acquisition._criterion import Criterion, beliefs
 from sksearch.history import History, Params
-from sksearch.models import Forest
+from sksearch.models._forest import Forest
 from sksearch.samplers._observations import WITHOUT_JOINT, Observations
 from sksearch.samplers._surrogate import LearningSampler, maximiser
 from sksearch.samplers._tpe import TPESampler

@@ -6,4 +6,4 @@ from sksearch.simulators._mnist import load_mnist_curves as load_mnist_curves
 from sksearch.simulators._nearest import NearestCurves as NearestCurves
 from sksearch.simulators._play import play as play
 from sksearch.simulators._surrogate import SurrogateProblem as SurrogateProblem
-from sksearch.simulators._tables import TabularProblem as TabularProblem
+from sksearch.simulators._tables import TabularProblem as TabularProblem, load_task as load_task

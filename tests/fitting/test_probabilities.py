@@ -11,8 +11,9 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import ShuffleSplit, cross_val_score
 from sklearn.svm import SVC, LinearSVC
 
-from sksearch import GridSearchCV, HyperbandSearchCV, RandomSearchCV, SearchCV
+from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV
 from sksearch.fitting.run._calibration import Calibrated, best_map
+from sksearch.model_selection import GridSearchCV
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(300, 3))
