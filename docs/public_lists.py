@@ -45,14 +45,23 @@ if not (find_spec("torch") and find_spec("skorch")):
 FIRST = ("SearchCV", "tune", "default_models", "report")
 #: Families of searches, by the last part of their modules' names; the last one has all others.
 FAMILIES = {
-    "In one line, or of any parts": ("_full", "_tune", "_models", "_report"),
+    "In one line, or of any parts": ("_full", "_tune", "_models"),
     "Weak candidates are stopped early": ("_fidelity", "_incremental", "_asynchronous"),
     "Candidates are learnt": ("_learning",),
     "Learnt, and stopped early": ("_halving_hybrids", "_hybrids", "_fabolas"),
     "Evolution and populations": ("_evolution", "_pbt"),
     "Gradients": ("_hypergradient",),
     "A search of your own": ("_base", "_parts"),
-    "Results": ("_load_history", "_ensemble", "_front", "_plan", "_progress"),
+    "Results": (
+        "_load_history",
+        "_ensemble",
+        "_front",
+        "_plan",
+        "_progress",
+        "_report",
+        "_errors",
+        "_limits",
+    ),
     "Spaces, functions and results": (),
 }
 SEARCHES = ("sksearch", "sksearch.search")  # modules listed by family

@@ -20,9 +20,7 @@ from sklearn.svm import SVC
 
 from sksearch import GPBayesSearchCV
 from sksearch.acquisition import LogEI
-from sksearch.models import GaussianProcess, MixedKernel
-from sksearch.models._learning import learn_theta
-from sksearch.models._transforms import standardise
+from sksearch.models import GaussianProcess, MixedKernel, learn_theta
 
 BLUE, VERMILION, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#6b7480"
 FOLDER = Path(sys.argv[sys.argv.index("--out") + 1]) if "--out" in sys.argv else None
@@ -127,7 +125,7 @@ search = GPBayesSearchCV(SVC(), space, n_iter=15, cv=3, random_state=0).fit(X[:5
 inner = search.history_.problem.space  # its coordinates are those of the unit cube
 U = np.array([inner.to_unit(params) for params in search.cv_results_["params"]])
 scores = search.cv_results_["mean_test_score"]
-values = standardise(scores)
+values = (scores - scores.mean()) / scores.std()
 kernel = MixedKernel([False, False])
 gp = GaussianProcess(kernel, learn_theta(kernel, U, values)).fit(U, values)
 

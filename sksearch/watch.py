@@ -28,7 +28,7 @@ from sksearch._utils._files import write_atomically
 from sksearch._utils._html import Markup, element, page as document, paragraphs, table, void
 from sksearch._utils._terminal import say
 from sksearch.base._decisions import ENDLESS
-from sksearch.checkpoint import JournalError
+from sksearch.checkpoint._errors import JournalError
 from sksearch.checkpoint._load_history import load_history
 from sksearch.plotting._style import near_scores
 from sksearch.progress._progress import Progress

@@ -17,14 +17,13 @@ from scipy.stats import uniform
 from sklearn.dummy import DummyClassifier
 
 from sksearch import Bound, RandomSearchCV, When, load_history, minimize
-from sksearch.checkpoint import SearchMismatchError
 from sksearch.samplers import (
     QuasiRandomSampler,
     RandomSampler,
     TPESampler,
 )
 from sksearch.schedulers import ASHA, Hyperband
-from sksearch.search import earlier_results
+from sksearch.search import SearchMismatchError, earlier_results
 from sksearch.watch import page
 from tests import scripts
 

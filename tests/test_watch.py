@@ -13,9 +13,9 @@ import pytest
 from scipy.stats import uniform
 
 from sksearch import HyperbandSearchCV, SearchCV
-from sksearch.checkpoint import JournalError
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import FullFidelity
+from sksearch.search import JournalError
 from sksearch.watch import main, page
 from tests.fakes import Curve, Failing
 

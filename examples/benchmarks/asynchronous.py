@@ -24,7 +24,8 @@ from scipy.stats import lognorm, uniform
 from sksearch import ASHASearchCV, HyperbandSearchCV
 from sksearch.executors import VirtualClock
 from sksearch.samplers import RandomSampler
-from sksearch.schedulers import ASHA, PASHA, AsyncHyperband, Hyperband
+from sksearch.schedulers import ASHA, PASHA, Hyperband
+from sksearch.schedulers._async_hyperband import AsyncHyperband
 from sksearch.simulators import play
 from sksearch.simulators._problem import CurveProblem
 

@@ -9,7 +9,7 @@ class JournalError(ValueError):
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> from sksearch import load_history
-    >>> from sksearch.checkpoint import JournalError
+    >>> from sksearch.search import JournalError
     >>> with TemporaryDirectory() as folder:
     ...     _ = (Path(folder) / "journal.jsonl").write_text("not ours")
     ...     try:
@@ -29,7 +29,7 @@ class SearchLockedError(RuntimeError):
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import SVC
     >>> from sksearch import RandomSearchCV
-    >>> from sksearch.checkpoint import SearchLockedError
+    >>> from sksearch.search import SearchLockedError
     >>> X, y = load_iris(return_X_y=True)
     >>> def another_search():
     ...     try:
@@ -59,7 +59,7 @@ class SearchMismatchError(ValueError):
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import SVC
     >>> from sksearch import RandomSearchCV
-    >>> from sksearch.checkpoint import SearchMismatchError
+    >>> from sksearch.search import SearchMismatchError
     >>> X, y = load_iris(return_X_y=True)
     >>> with TemporaryDirectory() as folder:
     ...     search = RandomSearchCV(SVC(), {"C": [1, 10]}, n_iter=2, checkpoint_dir=folder)

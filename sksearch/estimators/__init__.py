@@ -29,6 +29,7 @@ from sksearch.estimators._kernels import Bayes, Clusters, Kernels, Neighbours, P
 from sksearch.estimators._lightgbm import LightGBM
 from sksearch.estimators._linear import Linear, StochasticGradient
 from sksearch.estimators._mlp import MLP
+from sksearch.estimators._model_choice import OneOf
 from sksearch.estimators._sklearn_boosting import AdaBoost, GradientBoosting, HistGradientBoosting
 from sksearch.estimators._skorch import Skorch
 from sksearch.estimators._third_party import Probabilistic, Survival, TableNets
@@ -37,7 +38,7 @@ from sksearch.estimators._transformers import Transformers
 from sksearch.estimators._trees import Forests, Trees
 from sksearch.estimators._xgboost import XGBoost, XGBoostForest
 
-__all__ = ["Family", "Growth", "register"]
+__all__ = ["Family", "Growth", "OneOf", "register"]
 
 for _family in (
     *(Nothing(NOTHING), Transformers(), Linear(), StochasticGradient(), Kernels(), Neighbours()),

@@ -104,7 +104,8 @@ class EngineLostError(RuntimeError):
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import SVC
     >>> from sksearch import RandomSearchCV
-    >>> from sksearch.executors import EngineLostError, FuturesBackend
+    >>> from sksearch.executors import FuturesBackend
+    >>> from sksearch.search import EngineLostError
     >>> X, y = load_iris(return_X_y=True)
     >>> pool = ThreadPoolExecutor(2)
     >>> pool.shutdown()  # as if the cluster had gone away

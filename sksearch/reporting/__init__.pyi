@@ -8,3 +8,4 @@ from sksearch.reporting._after import (
     to_frame as to_frame,
 )
 from sksearch.reporting._mlflow import to_mlflow as to_mlflow
+from sksearch.stats._hypervolume import hypervolume_curve as hypervolume_curve

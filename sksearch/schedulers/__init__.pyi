@@ -1,5 +1,4 @@
 from sksearch.schedulers._asha import ASHA as ASHA
-from sksearch.schedulers._async_hyperband import AsyncHyperband as AsyncHyperband
 from sksearch.schedulers._brackets import BracketScheduler as BracketScheduler
 from sksearch.schedulers._fabolas import Fabolas as Fabolas
 from sksearch.schedulers._full_fidelity import FullFidelity as FullFidelity

@@ -32,7 +32,7 @@ class AsyncHyperband(Halving, AsynchronousScheduler):
     Examples
     --------
     >>> from sksearch.samplers import RandomSampler
-    >>> from sksearch.schedulers import AsyncHyperband
+    >>> from sksearch.schedulers._async_hyperband import AsyncHyperband
     >>> from sksearch.simulators import Branin, GammaCurves
     >>> from sksearch.simulators import play
     >>> problem = GammaCurves(Branin(), n_epochs=27)

@@ -1,9 +1,16 @@
+from sksearch.checkpoint._errors import (
+    JournalError as JournalError,
+    SearchLockedError as SearchLockedError,
+    SearchMismatchError as SearchMismatchError,
+)
 from sksearch.checkpoint._load_history import SavedSearch as SavedSearch
+from sksearch.executors._limits import EngineLostError as EngineLostError
 from sksearch.fitting.finish._ensemble import Ensemble as Ensemble
 from sksearch.fitting.finish._front import ParetoFront as ParetoFront
 from sksearch.fitting.prepare._prior_results import earlier_results as earlier_results
 from sksearch.fitting.run._plan import SearchPlan as SearchPlan
 from sksearch.progress._progress import Progress as Progress
+from sksearch.reporting._report import Report as Report
 from sksearch.search._asynchronous import (
     ASHASearchCV as ASHASearchCV,
     PASHASearchCV as PASHASearchCV,

@@ -12,7 +12,8 @@ from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.samplers import GPSampler, TPESampler
 from sksearch.samplers._gp import CHOICES
 from sksearch.samplers._observations import TRANSFERS, WITHOUT_JOINT
-from sksearch.schedulers import AsyncHyperband, Hyperband
+from sksearch.schedulers import Hyperband
+from sksearch.schedulers._async_hyperband import AsyncHyperband
 from sksearch.search._base import BaseSearch
 from sksearch.search._parts import HALVING, ITERATIONS, MODEL, Constraints, Refit
 from sksearch.space import Space
@@ -37,8 +38,8 @@ class BOHBSearchCV(BaseSearch):
     n_iterations : int, default=1
         Number of times to run all brackets, each time with new candidates.
     scheduler : {"hyperband", "asynchronous"}, default="hyperband"
-        "asynchronous" never waits for a rung to end, see `sksearch.schedulers.AsyncHyperband`;
-        results then depend on the number and speed of the workers, and `batch_size` is ignored.
+        "asynchronous" never waits for a rung to end: results then depend on the number and speed
+        of the workers, and `batch_size` is ignored.
     transfer : {"rung", "none", "all", "survivors", "same"}, default="rung"
         Results that the proposals learn from. "rung": the largest resource with enough results, as
         in [1]_, and at least a fortieth of `max_resources`. The others use the lowest rung of the

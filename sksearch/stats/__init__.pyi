@@ -1,11 +1,7 @@
 from sksearch.stats._density import Density as Density
-from sksearch.stats._hypervolume import hypervolume_curve as hypervolume_curve
 from sksearch.stats._importance import importance as importance
 from sksearch.stats._optima import compare_optima as compare_optima
-from sksearch.stats._profiles import (
-    area_under_curve as area_under_curve,
-    profiles as profiles,
-)
+from sksearch.stats._profiles import area_under_curve as area_under_curve, profiles as profiles
 from sksearch.stats._random_search import (
     draws_to_hit as draws_to_hit,
     hit_probability as hit_probability,

@@ -9,9 +9,10 @@ import sys
 import numpy as np
 import pytest
 
-from sksearch.checkpoint import JournalError, SearchLockedError, _log as log_module
+from sksearch.checkpoint import _log as log_module
 from sksearch.checkpoint._checkpoint import Checkpoint, read_journal
 from sksearch.checkpoint._folder import write_spool
+from sksearch.search import JournalError, SearchLockedError
 from tests.checkpoint.samples import HEADER, SPLITS, text
 
 unix = pytest.mark.skipif(os.name == "nt", reason="permissions of Unix")

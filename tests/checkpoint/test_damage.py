@@ -8,8 +8,9 @@ import warnings
 
 import pytest
 
-from sksearch.checkpoint import JournalError, _lines
+from sksearch.checkpoint import _lines
 from sksearch.checkpoint._checkpoint import Checkpoint, read_journal
+from sksearch.search import JournalError
 from tests.checkpoint.samples import HEADER, SPLITS, text
 
 

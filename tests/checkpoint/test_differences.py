@@ -7,9 +7,10 @@ import pytest
 from sklearn.model_selection import KFold
 
 from sksearch import When
-from sksearch.checkpoint import SearchMismatchError, _fingerprint as fp
+from sksearch.checkpoint import _fingerprint as fp
 from sksearch.checkpoint._fingerprint import check_same, compared, note_changes
 from sksearch.checkpoint.identity._digests import OPAQUE, cut
+from sksearch.search import SearchMismatchError
 
 OLD = {"space": {"C": "1"}, "code": {"f": "1", "g": "2"}, "globals": {"x": "1", "y": "2"}}
 

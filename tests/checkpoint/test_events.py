@@ -6,7 +6,6 @@ import pytest
 from scipy.stats import uniform
 
 from sksearch import HyperbandSearchCV
-from sksearch.checkpoint import JournalError
 from sksearch.checkpoint._checkpoint import read_journal
 from sksearch.checkpoint._events import blaming, check_scores, read_events
 from sksearch.checkpoint._records import (
@@ -24,6 +23,7 @@ from sksearch.checkpoint._records import (
 )
 from sksearch.fitting.run._tasks import Output
 from sksearch.history import Prediction
+from sksearch.search import JournalError
 from tests.fakes import Curve
 
 PATH = Path("journal.jsonl")

@@ -29,11 +29,11 @@ from sklearn.svm import SVC
 from sklearn.utils import check_random_state
 
 from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, TPESearchCV, When
-from sksearch.checkpoint import SearchMismatchError
 from sksearch.checkpoint._fingerprint import check_same, fingerprint
 from sksearch.checkpoint.identity._description import describe
 from sksearch.checkpoint.identity._reached import Reached
 from sksearch.schedulers import FullFidelity
+from sksearch.search import SearchMismatchError
 from sksearch.space import LogRandInt
 from tests import scripts
 from tests.fakes import Curve

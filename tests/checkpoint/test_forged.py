@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 from sksearch import load_history
-from sksearch.checkpoint import JournalError, SearchMismatchError
 from sksearch.checkpoint._checkpoint import read_journal
 from sksearch.checkpoint._folder import write_spool
 from sksearch.checkpoint._lines import decode, encode
 from sksearch.checkpoint._signature import sign
 from sksearch.fitting.run import _findings
+from sksearch.search import JournalError, SearchMismatchError
 from tests.checkpoint.test_resume import EPOCHS, files, fit_and_stop, make, outcome
 from tests.interrupted import Noisy, Trouble, X, Y
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from sksearch import RandomSearchCV, minimize
-from sksearch.checkpoint import SearchMismatchError, _fingerprint, accept_changes
+from sksearch.checkpoint import _fingerprint, accept_changes
+from sksearch.search import SearchMismatchError
 from tests import scripts
 
 HEAD = """

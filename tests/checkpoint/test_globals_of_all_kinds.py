@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from sksearch.checkpoint import SearchMismatchError
+from sksearch.search import SearchMismatchError
 from tests.checkpoint.test_globals import accept, script  # noqa: F401  # a fixture
 
 CACHED = """

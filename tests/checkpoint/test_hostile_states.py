@@ -10,9 +10,9 @@ import pytest
 
 from sksearch._utils._files import write_all
 from sksearch.base._state import State
-from sksearch.checkpoint import JournalError
 from sksearch.checkpoint._lines import decode, encode
 from sksearch.fitting.run._states import dump_state
+from sksearch.search import JournalError
 from tests.checkpoint.test_resume import fit_and_stop, make, outcome
 from tests.checkpoint.test_signature import Bomb, calm  # noqa: F401  # a fixture
 from tests.interrupted import Noisy, X, Y

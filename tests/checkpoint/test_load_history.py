@@ -16,11 +16,10 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
 
 from sksearch import ASHASearchCV, Bound, HyperbandSearchCV, RandomSearchCV, When, load_history
-from sksearch.checkpoint import JournalError
 from sksearch.checkpoint._checkpoint import read_journal
 from sksearch.checkpoint._lines import encode
 from sksearch.plotting import HistoryDisplay
-from sksearch.search import SavedSearch
+from sksearch.search import JournalError, SavedSearch
 from tests.fakes import Curve, Failing
 
 X, y = load_iris(return_X_y=True)

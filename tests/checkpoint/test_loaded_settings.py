@@ -14,8 +14,8 @@ import pytest
 from sklearn.dummy import DummyRegressor
 
 from sksearch import RandomSearchCV
-from sksearch.checkpoint import SearchMismatchError
 from sksearch.checkpoint.identity import _description
+from sksearch.search import SearchMismatchError
 from tests.checkpoint.test_globals import accept
 
 EST = """

@@ -13,8 +13,9 @@ import pytest
 
 from sksearch._utils import _filesystem as _system
 from sksearch._utils._filesystem import FileSystem
-from sksearch.checkpoint import SearchLockedError, _lock as lock_module
+from sksearch.checkpoint import _lock as lock_module
 from sksearch.checkpoint._checkpoint import Checkpoint
+from sksearch.search import SearchLockedError
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="locks and processes of Unix")
 
@@ -131,7 +132,7 @@ def test_a_living_process_is_not_waited_for(tmp_path, start):
 RACE = """
 import fcntl, os, sys, time
 from pathlib import Path
-from sksearch.checkpoint import SearchLockedError
+from sksearch.search import SearchLockedError
 from sksearch.checkpoint._lock import Lock
 
 path, dead = Path(sys.argv[1]), f"{sys.argv[2]} {os.uname().nodename}\\n"

@@ -7,8 +7,8 @@ import types
 
 import pytest
 
-from sksearch.checkpoint import SearchMismatchError
 from sksearch.checkpoint.identity._reached import Reached
+from sksearch.search import SearchMismatchError
 from tests.checkpoint.test_resume import fit_and_stop, make, outcome
 from tests.interrupted import Trouble, X, Y, scorer
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sksearch.checkpoint import SearchLockedError
 from sksearch.checkpoint._checkpoint import Checkpoint, read_journal
+from sksearch.search import SearchLockedError
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and limits of Unix")
 

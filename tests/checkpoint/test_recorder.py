@@ -10,7 +10,6 @@ from sklearn.svm import SVC
 
 import sksearch as sks
 from sksearch import load_history
-from sksearch.checkpoint import JournalError
 from sksearch.checkpoint._checkpoint import Checkpoint, read_journal
 from sksearch.checkpoint._evaluations import Evaluations
 from sksearch.checkpoint._folder import write_splits, write_spool
@@ -25,6 +24,7 @@ from sksearch.checkpoint._records import (
     output_to_record,
 )
 from sksearch.fitting.run._tasks import Output
+from sksearch.search import JournalError
 from tests.checkpoint.test_resume import fit_and_stop, leftovers, lines, make, outcome
 from tests.interrupted import Noisy, Trouble, X, Y, scorer
 

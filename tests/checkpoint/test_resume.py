@@ -15,9 +15,9 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.model_selection import KFold
 
 import sksearch as sks
-from sksearch.checkpoint import SearchLockedError, SearchMismatchError
 from sksearch.checkpoint._checkpoint import Checkpoint, read_journal
 from sksearch.checkpoint._recorder import JournalRecorder
+from sksearch.search import SearchLockedError, SearchMismatchError
 from tests.interrupted import Big, Noisy, Other, Trouble, X, Y, scorer
 
 

@@ -13,13 +13,13 @@ from sklearn.base import BaseEstimator
 
 import sksearch as sks
 from sksearch import load_history, minimize
-from sksearch.checkpoint import JournalError
 from sksearch.checkpoint._checkpoint import read_journal
 from sksearch.checkpoint._lines import encode
 from sksearch.checkpoint._records import Spool, output_of_record
 from sksearch.checkpoint.identity._digests import digest
 from sksearch.executors import VirtualClock, spend
 from sksearch.progress._status_line import duration
+from sksearch.search import JournalError
 from tests.interrupted import Hidden
 
 pytestmark = pytest.mark.filterwarnings("ignore:The first bracket will take")

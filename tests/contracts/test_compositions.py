@@ -29,7 +29,6 @@ from sksearch.samplers._listed import ListedSampler
 from sksearch.schedulers import (
     ASHA,
     PASHA,
-    AsyncHyperband,
     Fabolas,
     FoldRace,
     FullFidelity,
@@ -39,6 +38,7 @@ from sksearch.schedulers import (
     PopulationBasedTraining,
     SuccessiveHalving,
 )
+from sksearch.schedulers._async_hyperband import AsyncHyperband
 from sksearch.schedulers._iterated_halving import IteratedHalving
 from sksearch.space import Space
 from tests.comparisons import assert_same_results, planned_and_done

@@ -14,7 +14,6 @@ from sksearch.samplers import RandomSampler
 from sksearch.schedulers import (
     ASHA,
     PASHA,
-    AsyncHyperband,
     BracketScheduler,
     Fabolas,
     FoldRace,
@@ -25,6 +24,7 @@ from sksearch.schedulers import (
     PopulationBasedTraining,
     SuccessiveHalving,
 )
+from sksearch.schedulers._async_hyperband import AsyncHyperband
 from sksearch.schedulers._audited import Audited
 from sksearch.schedulers._iterated_halving import IteratedHalving
 from sksearch.space import Space
@@ -88,7 +88,7 @@ def test_every_scheduler_is_tested_here():
     classes = (getattr(schedulers, name) for name in schedulers.__all__)
     public = {c for c in classes if isinstance(c, type) and issubclass(c, Scheduler)}
     tested = {type(scheduler) for scheduler in INSTANCES}
-    assert tested - {Audited, IteratedHalving} == public - {BracketScheduler}
+    assert tested - {AsyncHyperband, Audited, IteratedHalving} == public - {BracketScheduler}
 
 
 @pytest.mark.parametrize("n_workers", [1, 2, 7, 500])

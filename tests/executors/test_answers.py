@@ -11,11 +11,11 @@ from socket import SHUT_RDWR, socket
 import numpy as np
 import pytest
 
-from sksearch.executors import EngineLostError
 from sksearch.executors._limits import LostTask
 from sksearch.executors.local import _process
 from sksearch.executors.local._process import WorkerProcess
 from sksearch.executors.local._serving import READY, answer, numbered, parted
+from sksearch.search import EngineLostError
 
 
 class FakeProcess:

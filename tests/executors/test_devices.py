@@ -15,11 +15,12 @@ from sklearn.base import BaseEstimator
 from sksearch import RandomSearchCV, SuccessiveHalvingSearchCV
 from sksearch._utils._compat import cloudpickle
 from sksearch._utils._seeds import seeded
-from sksearch.executors import EngineLostError, FuturesBackend, VirtualClock
+from sksearch.executors import FuturesBackend, VirtualClock
 from sksearch.executors._factory import make_executor
 from sksearch.executors.local import _devices
 from sksearch.executors.local._devices import VARIABLE, device_locks, visible_devices
 from sksearch.executors.local._worker import free_gpu_memory
+from sksearch.search import EngineLostError
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 pytestmark = [

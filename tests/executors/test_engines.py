@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from scipy.stats import uniform
 
-from sksearch.executors import EngineLostError, FuturesBackend
+from sksearch.executors import FuturesBackend
 from sksearch.executors._factory import make_executor
 from sksearch.executors._limits import Limits, LostTask
 from sksearch.executors._loop import Workload, drive
@@ -25,6 +25,7 @@ from sksearch.executors.remote._worker import TaskMessage, shared_in_process
 from sksearch.history import Problem, Result
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import Hyperband
+from sksearch.search import EngineLostError
 from sksearch.space import Space
 from sksearch.study import Study
 from tests.executors.engines import (

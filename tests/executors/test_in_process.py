@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from sksearch.executors import EngineLostError, _in_process
+from sksearch.executors import _in_process
 from sksearch.executors._in_process import SerialExecutor, ThreadExecutor
 from sksearch.executors._limits import (
     Limits,
@@ -19,6 +19,7 @@ from sksearch.executors._limits import (
     can_limit_memory,
     limited_memory,
 )
+from sksearch.search import EngineLostError
 
 
 def around(context, task, environment):

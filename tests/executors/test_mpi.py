@@ -13,8 +13,9 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from sksearch import RandomSearchCV, load_history
-from sksearch.executors import EngineLostError, FuturesBackend
+from sksearch.executors import FuturesBackend
 from sksearch.executors._factory import make_executor
+from sksearch.search import EngineLostError
 from tests.executors.engines import ROOT
 
 pytestmark = pytest.mark.timeout(150)  # instead of waiting for ever

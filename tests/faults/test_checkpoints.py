@@ -17,11 +17,11 @@ from sklearn.model_selection import KFold
 from sklearn.svm import SVC
 
 from sksearch._utils._compat import cloudpickle
-from sksearch.checkpoint import JournalError, SearchLockedError, SearchMismatchError
 from sksearch.checkpoint._checkpoint import read_journal
 from sksearch.checkpoint._lines import decode, encode
 from sksearch.executors import end_idle_workers
 from sksearch.fitting.run._run import Run
+from sksearch.search import JournalError, SearchLockedError, SearchMismatchError
 from tests import scripts
 from tests.faults.engine import ROOT, Engine, end
 from tests.faults.estimators import (

@@ -21,11 +21,11 @@ from sklearn.preprocessing import StandardScaler
 
 import sksearch
 from sksearch._utils._compat import cloudpickle
-from sksearch.checkpoint import SearchLockedError, SearchMismatchError
 from sksearch.checkpoint._checkpoint import read_journal
 from sksearch.checkpoint._lines import encode
-from sksearch.executors import EngineLostError, FuturesBackend, end_idle_workers
+from sksearch.executors import FuturesBackend, end_idle_workers
 from sksearch.fitting.run._run import Run
+from sksearch.search import EngineLostError, SearchLockedError, SearchMismatchError
 from tests.executors import engines
 from tests.faults.engine import ROOT
 from tests.faults.estimators import (
@@ -110,7 +110,7 @@ def test_any_count_of_workers_but_zero_finds_the_same():  # row 49
 ENGINE_LOST = """
 import threading
 from pathlib import Path
-from sksearch.executors import EngineLostError
+from sksearch.search import EngineLostError
 from tests.faults.estimators import X, Y, slow_halving, trainings, wait_until
 def leave():
     import ray

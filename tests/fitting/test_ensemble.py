@@ -47,14 +47,13 @@ from sksearch import (
     TPESearchCV,
 )
 from sksearch._utils._time_limit import N_MEMBERS, TimeLimit
-from sksearch.checkpoint import SearchMismatchError
 from sksearch.executors import FuturesBackend
 from sksearch.fitting.finish import _greedy_selection as _average, _members
 from sksearch.fitting.finish._averaged import AveragedClassifier, AveragedRegressor
 from sksearch.fitting.finish._greedy_selection import choose_average
 from sksearch.fitting.run import _predictions
 from sksearch.model_selection import HalvingRandomSearchCV
-from sksearch.search import _base
+from sksearch.search import SearchMismatchError, _base
 from sksearch.space import Outcome
 from tests import interrupted
 from tests.interrupted import Guessing, Trouble, scorer

@@ -26,8 +26,8 @@ from sklearn.tree import DecisionTreeClassifier
 from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, When, load_history, report
 from sksearch.reader._read import read
 from sksearch.reporting import to_frame
-from sksearch.reporting._report import Report
 from sksearch.reporting._rivals import finalists, fold_ratio
+from sksearch.search import Report
 from tests.fakes import Failing
 
 X, Y = load_iris(return_X_y=True)

@@ -27,7 +27,6 @@ from sksearch import (
     load_history,
     report,
 )
-from sksearch.checkpoint import JournalError
 from sksearch.checkpoint._checkpoint import read_journal
 from sksearch.executors import VirtualClock, spend
 from sksearch.fitting.run._run import Run
@@ -46,7 +45,7 @@ from sksearch.reader._read import read
 from sksearch.reporting import _mlflow, best, to_frame, to_mlflow
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import FoldRace
-from sksearch.search import SavedSearch
+from sksearch.search import JournalError, SavedSearch
 from sksearch.search._tune import summary
 from sksearch.stats import _effects, _importance
 from sksearch.watch import page

@@ -11,7 +11,8 @@ from scipy.stats import lognorm, uniform
 from sksearch.executors import VirtualClock
 from sksearch.history import Problem, Result
 from sksearch.samplers import RandomSampler, TPESampler
-from sksearch.schedulers import ASHA, PASHA, AsyncHyperband, Hyperband, MedianStopping
+from sksearch.schedulers import ASHA, PASHA, Hyperband, MedianStopping
+from sksearch.schedulers._async_hyperband import AsyncHyperband
 from sksearch.simulators import FAMILIES, GammaCurves, play
 from sksearch.simulators._functions import Rastrigin
 from sksearch.simulators._problem import CurveProblem

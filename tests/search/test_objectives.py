@@ -28,6 +28,7 @@ from sksearch.base._state import State
 from sksearch.fitting.run._states import dump_state, load_state, size_of
 from sksearch.history import Problem, Result
 from sksearch.plotting import HypervolumeDisplay, ParetoDisplay
+from sksearch.reporting import hypervolume_curve
 from sksearch.samplers import (
     ForestSampler,
     GPSampler,
@@ -40,7 +41,6 @@ from sksearch.samplers import (
 from sksearch.samplers._scalarised import MARGIN
 from sksearch.schedulers import FullFidelity
 from sksearch.space import Space
-from sksearch.stats import hypervolume_curve
 from sksearch.study import Study
 
 X, y = load_iris(return_X_y=True)

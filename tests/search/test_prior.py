@@ -20,7 +20,6 @@ from sksearch import (
 )
 from sksearch.acquisition._criterion import UserPrior, beliefs
 from sksearch.base import Start
-from sksearch.checkpoint import SearchMismatchError
 from sksearch.history import History, Problem, Result
 from sksearch.samplers import (
     ForestSampler,
@@ -33,7 +32,7 @@ from sksearch.samplers import (
     WarmStart,
 )
 from sksearch.schedulers import FullFidelity
-from sksearch.search import CMAESSearchCV, earlier_results
+from sksearch.search import CMAESSearchCV, SearchMismatchError, earlier_results
 from sksearch.space import Beliefs, LogRandInt, Space
 from sksearch.study import Study
 from tests.fakes import Curve

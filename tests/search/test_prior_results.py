@@ -27,7 +27,6 @@ from sksearch import (
     minimize,
 )
 from sksearch.base import Reads
-from sksearch.checkpoint import SearchMismatchError
 from sksearch.fitting.prepare._prior_results import read_earlier
 from sksearch.history import History, Problem, Result
 from sksearch.samplers import (
@@ -41,7 +40,7 @@ from sksearch.samplers import (
 from sksearch.samplers._scalarised import for_aims
 from sksearch.samplers._warm_start import EarlierTask
 from sksearch.schedulers import FullFidelity
-from sksearch.search import earlier_results
+from sksearch.search import SearchMismatchError, earlier_results
 from sksearch.space import Space
 from sksearch.study import Study
 from tests.fakes import Curve

@@ -1,7 +1,8 @@
 """What others do to the folder of a search, and what must hold all the same."""
 
-from sksearch.checkpoint import SearchLockedError, accept_changes
+from sksearch.checkpoint import accept_changes
 from sksearch.checkpoint._lines import decode
+from sksearch.search import SearchLockedError
 from tests.simulation import forgery
 from tests.simulation.chance import happens
 from tests.simulation.computer import Clock, Computer, Fate, Killed, OpenFile, running_on

@@ -8,7 +8,7 @@ import warnings
 
 import numpy as np
 
-from sksearch.checkpoint import JournalError
+from sksearch.search import JournalError
 from tests.simulation.computer import FAILING
 from tests.simulation.functions import Minimization
 from tests.simulation.learners import X, Y

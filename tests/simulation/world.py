@@ -11,10 +11,10 @@ import weakref
 from collections import Counter
 
 from sksearch._utils import _filesystem as _system
-from sksearch.checkpoint import SearchMismatchError
 from sksearch.checkpoint._lines import decode
 from sksearch.checkpoint._lock import PATIENCE_SECONDS
 from sksearch.executors._signals import Interrupts
+from sksearch.search import SearchMismatchError
 from tests.simulation import forgery, learners
 from tests.simulation.chance import happens
 from tests.simulation.computer import (
