@@ -4,7 +4,7 @@ import math
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,6 +49,10 @@ class Finished(Future):
     def cancelled(self) -> bool:
         """Return False."""
         return False
+
+    def add_done_callback(self, fn: Callable[[Future], object]) -> None:
+        """Call the function immediately."""
+        fn(self)
 
     def done(self) -> bool:
         """Return True."""
@@ -101,6 +105,14 @@ class Executor(ABC):
     n_workers: int = 1
     window: float = 1
     has_latency: bool = False
+
+    @property
+    def wakes(self) -> bool:
+        """True if `wait` also accepts a future that the end of any task completes.
+
+        Otherwise it receives all running tasks each time.
+        """
+        return type(self).wait is Executor.wait
 
     @abstractmethod
     def submit(self, task: Any) -> Future:

@@ -79,15 +79,13 @@ def make_executor(
     limits = limits or Limits()
     check_devices(devices)
     isolate = limits.isolate or devices is not None  # CUDA devices are fixed at process start
-    if n_jobs == 0:  # Dask's backend does not reject it
-        raise ValueError("n_jobs == 0 has no meaning: pass a count of workers, or -1 for all.")
-    n_workers = joblib.effective_n_jobs(n_jobs)
+    n_workers = count_workers(n_jobs)
     if (clock := open_clock()) is not None:
         return clock.executor(function, context, limits, folder)
     backend, _ = get_active_backend()
     kind, (nested, _) = type(backend).__name__, backend.get_nested_backend()
     if kind not in LOCAL:
-        executor = _remote_executor(backend, function, context, n_jobs, n_workers, limits, folder)
+        executor = _remote_executor(backend, function, context, n_workers, limits, folder)
         n_workers = executor.n_workers
         executor.window = max(n_workers, pre_dispatch_count(pre_dispatch, n_workers))
         return executor
@@ -97,6 +95,36 @@ def make_executor(
     if kind == "ThreadingBackend" and not isolate:
         return ThreadExecutor(function, context, n_workers, window, nested, folder, limits)
     return ProcessExecutor(function, context, n_workers, window, nested, limits, folder, devices)
+
+
+def count_workers(n_jobs: int | None) -> int:
+    """Return the number of tasks that run at the same time.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        As in scikit-learn. While a `VirtualClock` is open, it has the workers.
+
+    Returns
+    -------
+    n_workers : int
+        The number for the active joblib backend.
+
+    Raises
+    ------
+    ValueError
+        If ``n_jobs`` is 0.
+    """
+    if n_jobs == 0:  # Dask's backend does not reject it
+        raise ValueError("n_jobs == 0 has no meaning: pass a count of workers, or -1 for all.")
+    if (clock := open_clock()) is not None:
+        return clock.n_free
+    backend, of_context = get_active_backend()
+    if type(backend).__name__ not in LOCAL and engine_for(backend).takes_all_workers:
+        wanted = of_context if n_jobs is None else n_jobs
+        if wanted is not None and wanted > 0:
+            return wanted
+    return joblib.effective_n_jobs(n_jobs)
 
 
 def check_devices(devices: Sequence | None) -> None:
@@ -151,7 +179,6 @@ def _remote_executor(
     backend: ParallelBackendBase,
     function: Callable,
     context: object,
-    n_jobs: int | None,
     n_workers: int,
     limits: Limits,
     folder: Path | None,
@@ -160,9 +187,6 @@ def _remote_executor(
     from sksearch.executors.remote._executor import RemoteExecutor
 
     engine = engine_for(backend)
-    if engine.takes_all_workers:
-        wanted = get_active_backend()[1] if n_jobs is None else n_jobs
-        n_workers = wanted if wanted is not None and wanted > 0 else n_workers
     # Searches and forests inside tasks never start workers of workers, which would deadlock.
     nested = ThreadingBackend(nesting_level=1)
     shared = (configured(function), context, nested)
