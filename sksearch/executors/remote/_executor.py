@@ -20,6 +20,7 @@ from joblib.parallel import ParallelBackendBase
 
 from sksearch._utils._numerics import one_blas_thread
 from sksearch._utils._pickles import dumps, loads
+from sksearch.executors import _shared_data
 from sksearch.executors._base import Executor
 from sksearch.executors._folder import TaskFolder
 from sksearch.executors._limits import EngineLostError, Limits, LostTask
@@ -216,7 +217,8 @@ class RemoteExecutor(Executor):
         if not pending.needs_data:
             return None
         if self._payload is None:
-            self._payload = self._engine.put(self._folder.file.read_bytes())
+            content = _shared_data.payload_of(self._shared, self._folder.ref)
+            self._payload = self._engine.put(content)
         pending.n_sent += 1
         return self._payload
 
