@@ -85,6 +85,8 @@ class Executor(ABC):
         Number of tasks to keep submitted, running and waiting.
     has_latency : bool
         True if a free worker waits some milliseconds for its next task.
+    recount_seconds : float
+        Time after which `n_workers` may have changed; infinite for a fixed number.
 
     Examples
     --------
@@ -105,6 +107,7 @@ class Executor(ABC):
     n_workers: int = 1
     window: float = 1
     has_latency: bool = False
+    recount_seconds: float = math.inf
 
     @property
     def wakes(self) -> bool:

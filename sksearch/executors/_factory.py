@@ -85,10 +85,8 @@ def make_executor(
     backend, _ = get_active_backend()
     kind, (nested, _) = type(backend).__name__, backend.get_nested_backend()
     if kind not in LOCAL:
-        executor = _remote_executor(backend, function, context, n_workers, limits, folder)
-        n_workers = executor.n_workers
-        executor.window = max(n_workers, pre_dispatch_count(pre_dispatch, n_workers))
-        return executor
+        of = n_workers, n_jobs, pre_dispatch
+        return _remote_executor(backend, function, context, of, limits, folder)
     if n_workers == 1 and not isolate:
         return SerialExecutor(function, context, folder, nested, limits)
     window = max(n_workers, pre_dispatch_count(pre_dispatch, n_workers))
@@ -179,15 +177,22 @@ def _remote_executor(
     backend: ParallelBackendBase,
     function: Callable,
     context: object,
-    n_workers: int,
+    of: tuple[int, int | None, int | str | None],
     limits: Limits,
     folder: Path | None,
 ) -> Executor:
-    """Return the executor for a joblib backend that is not joblib's own."""
+    """Return the executor for a joblib backend that is not joblib's own.
+
+    Its workers are counted again while it runs if the user asks for all of them.
+    """
     from sksearch.executors.remote._executor import RemoteExecutor
 
     engine = engine_for(backend)
     # Searches and forests inside tasks never start workers of workers, which would deadlock.
     nested = ThreadingBackend(nesting_level=1)
     shared = (configured(function), context, nested)
-    return RemoteExecutor(engine, backend, shared, n_workers, limits, folder)
+    n_workers, n_jobs, pre_dispatch = of
+    wanted = get_active_backend()[1] if n_jobs is None else n_jobs
+    executor = RemoteExecutor(engine, backend, shared, n_workers, limits, folder)
+    executor.pre_dispatch, executor.follows = pre_dispatch, wanted is None or wanted == -1
+    return executor

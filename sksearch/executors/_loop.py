@@ -62,7 +62,10 @@ class Workload(ABC):
 
 
 def drive(
-    study: Study, executor: Executor, workload: Workload, batch_size: float | None = None
+    study: Study,
+    executor: Executor,
+    workload: Workload,
+    batch_size: float | Callable[[int], float] | None = None,
 ) -> None:
     """Run a study to its end.
 
@@ -85,9 +88,10 @@ def drive(
         Runs the tasks.
     workload : Workload
         Creates the tasks and collects their outputs.
-    batch_size : int, math.inf or None, default=None
-        Number of jobs in progress at a time; None: enough to keep all workers busy, for studies
-        whose proposals do not depend on results. Ignored by asynchronous schedulers.
+    batch_size : int, math.inf, callable or None, default=None
+        Number of jobs in progress at a time, or a function that returns it for a number of
+        workers, which may grow. None: enough to keep all workers busy, for studies whose proposals
+        do not depend on results. Ignored by asynchronous schedulers.
 
     Raises
     ------
@@ -101,10 +105,8 @@ def drive(
             # One of them may have killed the earlier process.
             if jobs.must_stop() or not jobs.submit(job, executor.submit_suspect):
                 break
-        if study.scheduler.told.at_once or batch_size == math.inf:
+        if study.scheduler.told.at_once or _tell_in_turn(jobs, executor, batch_size):
             _tell_as_they_come(jobs, executor)
-        else:
-            _tell_in_turn(jobs, executor, batch_size)
     except BaseException as error:
         if not isinstance(error, Exception):
             workload.on_interrupt()
@@ -113,22 +115,30 @@ def drive(
     jobs.finish()
 
 
-def _tell_in_turn(jobs: "_PendingJobs", executor: Executor, batch_size: float | None) -> None:
-    """Ask while there is room, and tell each job in turn, until the search is over."""
+def _tell_in_turn(
+    jobs: "_PendingJobs", executor: Executor, batch_size: float | Callable[[int], float] | None
+) -> bool:
+    """Ask while there is room, and tell each job in turn.
+
+    False if the search is over, True if there are so many workers that there is no limit.
+    """
     while True:
-        if batch_size is None:
+        limit = batch_size(executor.n_workers) if callable(batch_size) else batch_size
+        if limit is None:
             jobs.tell_next()
+        if limit == math.inf:
+            return True
         if jobs.must_stop():
-            return
+            return False
         n_running = jobs.count_running()
-        has_room = n_running < executor.window if batch_size is None else len(jobs) < batch_size
+        has_room = n_running < executor.window if limit is None else len(jobs) < limit
         if has_room and jobs.ask():
             continue
         if not jobs:
-            return
+            return False
         if not jobs.next_is_done():
             jobs.wait()
-        if batch_size is not None:
+        if limit is not None:
             jobs.tell_next(limit=1)
 
 
@@ -297,7 +307,8 @@ class _PendingJobs:
         if self._running:
             left = None if self._time_is_up() else self._seconds_left
             own = [self._news] if self._executor.wakes else list(self._running)
-            self._wait(own, math.inf if left is None else left)
+            left = math.inf if left is None else left
+            self._wait(own, min(left, self._executor.recount_seconds))
 
     def _wait(self, futures: list[Future], seconds: float = math.inf) -> None:
         """Wait until a future is done, `seconds` have passed, or tasks are stopped."""

@@ -1,13 +1,25 @@
 """Many workers: searches that learn keep them busy, and promise equal results where they did."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
 import numpy as np
 import pytest
+from joblib.parallel import SequentialBackend
 from scipy.stats import uniform
 from sklearn.base import BaseEstimator
 
 import sksearch as sks
 from sksearch import samplers, schedulers
-from sksearch.executors import VirtualClock, spend
+from sksearch.executors import Engine, VirtualClock, VirtualExecutor, spend
+from sksearch.executors._limits import Limits, Workers
+from sksearch.executors._loop import Workload, drive
+from sksearch.executors.remote import _executor
+from sksearch.executors.remote._executor import RemoteExecutor
+from sksearch.history import Problem, Result
+from sksearch.space import Space
+from sksearch.study import Study
 
 X = np.zeros((50, 1))
 SPACE = {"a": uniform(), "b": uniform()}
@@ -137,3 +149,108 @@ def test_a_scheduler_is_asked_to_fill_idle_workers_only_where_results_come_as_th
     with VirtualClock(5):
         search.fit(X)
     assert asked[:3] == [5, 3, 1]
+
+
+# ---- workers that come and go
+
+
+class Growing(VirtualExecutor):
+    """Workers whose number depends on the time."""
+
+    recount_seconds = 1.0
+    counts = ((0, 1), (4, 16), (8, 2))
+
+    @property
+    def n_workers(self):
+        return [n for begin, n in self.counts if begin <= self._clock.seconds][-1]
+
+    @n_workers.setter
+    def n_workers(self, value):
+        pass
+
+    @property
+    def window(self):
+        return 2 * self.n_workers
+
+    @window.setter
+    def window(self, value):
+        pass
+
+
+class TwoFolds(Workload):
+    def __init__(self):
+        self.running = []
+
+    def tasks(self, job):
+        return [2.0, 2.0]
+
+    def collect(self, job, outputs):
+        return Result(job.params["a"])
+
+    def on_result(self, job):
+        pass
+
+
+def take(context, seconds, environment):
+    spend(seconds)
+
+
+@pytest.mark.parametrize("sampler", [samplers.TPESampler(), samplers.RandomSampler()])
+def test_workers_that_come_later_are_used_and_when_they_go_nothing_is_lost(sampler):
+    learns = sampler.reads.results
+    study = Study(Problem(Space(SPACE)), sampler, schedulers.FullFidelity(40))
+    running, original = [], study.ask
+
+    def ask(n_idle=0):
+        job = original(n_idle)
+        running.append((clock.seconds, study.history.n_running))
+        return job
+
+    study.ask = ask
+    batch = partial(Workers(batch_size="auto").n_under_way, n_tasks=2) if learns else None
+    with VirtualClock(32) as clock, Growing(take, None, clock) as executor:
+        drive(study, executor, TwoFolds(), batch)
+    most = [max(n for t, n in running if a <= t < b) for a, b in ((0, 4), (4, 8), (9, 1e9))]
+    assert most == ([1, 8, 1] if learns else [1, 16, 2])
+    assert all(trial.results for trial in study.history.trials)
+    assert len(study.history.trials) == 40
+
+
+class FakeCluster(Engine):
+    counts = [1, 1, 4, 4, 2]
+
+    def __init__(self, backend, n_workers):
+        self.pool, self.n_counted, self.now, self.most = ThreadPoolExecutor(8), 0, 0, 0
+
+    def start(self, message, payload):
+        return self.pool.submit(self.run, message, payload)
+
+    def run(self, message, payload):
+        self.now += 1
+        self.most = max(self.most, self.now)
+        time.sleep(0.02)
+        self.now -= 1
+        return self.run_message(message, payload)
+
+    def count_workers(self):
+        self.n_counted += 1
+        return self.counts[min(self.n_counted, len(self.counts)) - 1]
+
+    def close(self):
+        self.pool.shutdown()
+
+
+@pytest.mark.parametrize(("follows", "window"), [(True, 4), (False, 2)])
+def test_a_cluster_is_counted_while_it_runs_if_all_its_workers_are_asked_for(
+    monkeypatch, follows, window
+):
+    monkeypatch.setattr(_executor, "COUNT_SECONDS", 0.05)
+    shared = (lambda context, task, environment: task, None, "sequential")
+    executor = RemoteExecutor(FakeCluster, SequentialBackend(), shared, 1, Limits(), None)
+    executor.follows = follows
+    with executor:
+        futures = [executor.submit(i) for i in range(40)]
+        assert [future.result() for future in futures] == list(range(40))
+        assert executor._engine.most == (5 if follows else 2)
+        assert executor.recount_seconds == (0.05 if follows else np.inf)
+        assert executor.window == window

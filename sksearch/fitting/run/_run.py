@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from pickle import PicklingError
 from typing import Any
@@ -163,7 +164,7 @@ class Run(Workload):
         args = workers.n_jobs, workers.pre_dispatch, workers.limits, folder, workers.devices
         executor = make_executor(self.setup.evaluate, self.context, *args)
         n_tasks = len(self.context.folds(self.study.history.problem.min_resources, 0))
-        n = workers.n_under_way(executor.n_workers, n_tasks) if self.setup.learns else None
+        n = partial(workers.n_under_way, n_tasks=n_tasks) if self.setup.learns else None
         why = "interrupted"
         try:
             with self._watch, Interrupts(), self._entered(executor):
