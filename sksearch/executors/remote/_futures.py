@@ -109,7 +109,7 @@ class FuturesEngine(Engine):
         if getattr(self._pool, "_broken", False):
             self.close()
             names = "max_workers", "mp_context", "initializer", "initargs", "max_tasks_per_child"
-            args = {name: getattr(self._pool, f"_{name}", None) for name in names}
+            args: dict[str, Any] = {name: getattr(self._pool, f"_{name}", None) for name in names}
             self._pool = ProcessPoolExecutor(**{"initargs": ()} | args)
             self._is_own = True
         return True
