@@ -8,6 +8,7 @@ as fits end. The regret is 0 for the best known loss and 1 for the median random
 time of the loop for one task, whatever the number of workers, and the time of a trivial fit.
 
     python examples/benchmarks/scale_out.py [--what busy regret loop] [--seeds 3] [--names GP TPE]
+    python examples/benchmarks/scale_out.py --picture docs/images/workers.png
 
 Exit status 1 if a bar fails.
 """
@@ -193,6 +194,25 @@ def fit_ms(n_iter=100):
     return 1_000 * min(seconds) / (n_iter * N_FOLDS)
 
 
+def draw(path):
+    """Draw 100 workers of a search with default settings, and with a batch of their size."""
+    import matplotlib.pyplot as plt
+
+    from sksearch.plotting import TimelineDisplay
+
+    figure, axes = plt.subplots(2, 1, figsize=(7, 6), sharex=True, layout="constrained")
+    for ax, kwargs in zip(axes, ({}, {"batch_size": 20}), strict=True):
+        search = sks.TPESearchCV(
+            Unlike(), SPACE, cv=N_FOLDS, refit=False, random_state=0, n_jobs=100, **FULL, **kwargs
+        )
+        with VirtualClock(100):
+            search.fit(X)
+        display = TimelineDisplay.from_search(search, ax=ax)
+        name = ", ".join(f"{key}={value}" for key, value in kwargs.items()) or "default"
+        ax.set_title(f"{name}: busy {display.busy_:.0%} of the time", loc="left")
+    figure.savefig(path, dpi=80)
+
+
 def measure_busy(names, seeds):
     """Print the share of busy workers; return the bars."""
     print(f"share of busy workers, mean of {seeds} searches", *LEAST_BUSY)
@@ -248,8 +268,12 @@ def main():
     parser.add_argument("--what", nargs="+", default=["busy", "regret", "loop"])
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--names", nargs="+", default=list(SEARCHES))
+    parser.add_argument("--picture", metavar="PATH", help="draw the workers, and measure nothing")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
+    if args.picture:
+        draw(args.picture)
+        return 0
     bars = measure_loop() if "loop" in args.what else []
     if "busy" in args.what:
         bars += measure_busy(args.names, args.seeds)
