@@ -24,7 +24,7 @@ OWN = {
     "HalvingGridSearchCV": HALVING,
     "HalvingRandomSearchCV": HALVING,
     "HypergradientSearchCV": {"estimator", "param_distributions"},
-    "IncrementalEvaluationSearchCV": {"min_resources", "batch_size"},
+    "IncrementalEvaluationSearchCV": {"min_resources"},
     "PBTSearchCV": {"population_size", "resource"},
     "SearchCV": {"resource"},
 }

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from numbers import Integral
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -68,8 +68,13 @@ class Study:
         self.history = History(problem)
 
     @own_numerics()
-    def ask(self) -> Job | None:
+    def ask(self, n_idle: int = 0) -> Job | None:
         """Return the next job for a free worker.
+
+        Parameters
+        ----------
+        n_idle : int, default=0
+            Number of idle workers for `Scheduler.fill`; 0: it is not asked.
 
         Returns
         -------
@@ -86,7 +91,7 @@ class Study:
         """
         history = self.history
         rng = self._rng(len(history.trials))
-        decision = self._next(rng)
+        decision = self._next(rng, n_idle)
         if isinstance(decision, Start):
             params = self._params(decision, rng)
             if params is not None:
@@ -174,10 +179,11 @@ class Study:
             )
         self.history.tell(job.trial_id, job.resource, result)
 
-    def _next(self, rng: np.random.Generator) -> Start | Resume | None:
+    def _next(self, rng: np.random.Generator, n_idle: int = 0) -> Start | Resume | None:
         """Return the scheduler's decision, if it is valid."""
         history = self.history
-        decision = self.scheduler.next(history, rng)
+        decision: Any = self.scheduler.fill(history, n_idle) if n_idle else None
+        decision = self.scheduler.next(history, rng) if decision is None else decision
         if decision is None:
             return None
         error: type[Exception] = ValueError

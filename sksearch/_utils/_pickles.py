@@ -56,18 +56,26 @@ _home: ContextVar[str] = ContextVar("sksearch_home", default="")
 class Pickler(cloudpickle.CloudPickler):
     """cloudpickle's pickler, with an address for each object sent with its code.
 
+    Parameters
+    ----------
+    reduce : callable or None, default=None
+        Called first for each object; returns its reduction, or NotImplemented.
+
     Attributes
     ----------
     modules : dict of str to None
         Names of the modules of classes and functions, in the order in which they came.
     """
 
-    def __init__(self, *args: Any, **options: Any):
+    def __init__(self, *args: Any, reduce: Callable | None = None, **options: Any):
         super().__init__(*args, **options)
         self.modules: dict[str, None] = {}
+        self._reduce = reduce
 
     def reducer_override(self, obj: Any) -> Any:
         """Reduce an object, as the standard library has it."""
+        if self._reduce is not None and (own := self._reduce(obj)) is not NotImplemented:
+            return own
         if isinstance(obj, type | types.FunctionType) and isinstance(obj.__module__, str):
             self.modules[obj.__module__] = None
         if isinstance(obj, types.CodeType):  # cloudpickle forgets the file, tracebacks need it
@@ -125,20 +133,22 @@ def dumps(obj: Any) -> bytes:
 
 
 def dumps_with_modules(
-    obj: Any, buffer_callback: Callable | None = None
+    obj: Any, buffer_callback: Callable | None = None, reduce: Callable | None = None
 ) -> tuple[bytes, tuple[str, ...]]:
     """Return the result of `dumps`, and the installed modules imported by loading it."""
-    content, names = _pickled(obj, buffer_callback)
+    content, names = _pickled(obj, buffer_callback, reduce)
     loaded = ((name, sys.modules.get(name)) for name in names)
     return content, tuple(
         name for name, module in loaded if module and is_installed_module(module)
     )
 
 
-def _pickled(obj: Any, buffer_callback: Callable | None) -> tuple[bytes, Iterable[str]]:
+def _pickled(
+    obj: Any, buffer_callback: Callable | None, reduce: Callable | None = None
+) -> tuple[bytes, Iterable[str]]:
     """Pickle an object, and name the modules of its classes and functions."""
     file = io.BytesIO()
-    pickler = Pickler(file, protocol=5, buffer_callback=buffer_callback)
+    pickler = Pickler(file, protocol=5, buffer_callback=buffer_callback, reduce=reduce)
     pickler.dump(obj)
     return file.getvalue(), pickler.modules
 

@@ -91,6 +91,26 @@ class Scheduler(Declares, ABC):
             None: wait for a running job. If none is running, the search is over.
         """
 
+    def fill(self, history: History, n_idle: int) -> Resume | None:
+        """Return a job that keeps workers from idling, asked for before `next`.
+
+        Only searches that use results as they arrive ask for it, since it depends on the number of
+        workers.
+
+        Parameters
+        ----------
+        history : History
+            Everything known so far; read-only except for its cache.
+        n_idle : int
+            Number of idle workers.
+
+        Returns
+        -------
+        decision : Resume or None
+            None, the default: `next` decides.
+        """
+        return None
+
     @abstractmethod
     def plan(self, problem: Problem) -> Plan:
         """Compute all brackets and rungs before any evaluation."""

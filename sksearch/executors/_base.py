@@ -4,7 +4,7 @@ import math
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,6 +50,10 @@ class Finished(Future):
         """Return False."""
         return False
 
+    def add_done_callback(self, fn: Callable[[Future], object]) -> None:
+        """Call the function immediately."""
+        fn(self)
+
     def done(self) -> bool:
         """Return True."""
         return True
@@ -81,6 +85,8 @@ class Executor(ABC):
         Number of tasks to keep submitted, running and waiting.
     has_latency : bool
         True if a free worker waits some milliseconds for its next task.
+    recount_seconds : float
+        Time after which `n_workers` may have changed; infinite for a fixed number.
 
     Examples
     --------
@@ -101,6 +107,15 @@ class Executor(ABC):
     n_workers: int = 1
     window: float = 1
     has_latency: bool = False
+    recount_seconds: float = math.inf
+
+    @property
+    def wakes(self) -> bool:
+        """True if `wait` also accepts a future that the end of any task completes.
+
+        Otherwise it receives all running tasks each time.
+        """
+        return type(self).wait is Executor.wait
 
     @abstractmethod
     def submit(self, task: Any) -> Future:

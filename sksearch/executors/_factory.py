@@ -79,26 +79,52 @@ def make_executor(
     limits = limits or Limits()
     check_devices(devices)
     isolate = limits.isolate or devices is not None  # CUDA devices are fixed at process start
-    if n_jobs == 0:  # Dask's backend does not reject it
-        raise ValueError(
-            "n_jobs == 0 has no meaning: pass the number of workers, or -1 to use all cores."
-        )
-    n_workers = joblib.effective_n_jobs(n_jobs)
+    n_workers = count_workers(n_jobs)
     if (clock := open_clock()) is not None:
         return clock.executor(function, context, limits, folder)
     backend, _ = get_active_backend()
     kind, (nested, _) = type(backend).__name__, backend.get_nested_backend()
     if kind not in LOCAL:
-        executor = _remote_executor(backend, function, context, n_jobs, n_workers, limits, folder)
-        n_workers = executor.n_workers
-        executor.window = max(n_workers, pre_dispatch_count(pre_dispatch, n_workers))
-        return executor
+        of = n_workers, n_jobs, pre_dispatch
+        return _remote_executor(backend, function, context, of, limits, folder)
     if n_workers == 1 and not isolate:
         return SerialExecutor(function, context, folder, nested, limits)
     window = max(n_workers, pre_dispatch_count(pre_dispatch, n_workers))
     if kind == "ThreadingBackend" and not isolate:
         return ThreadExecutor(function, context, n_workers, window, nested, folder, limits)
     return ProcessExecutor(function, context, n_workers, window, nested, limits, folder, devices)
+
+
+def count_workers(n_jobs: int | None) -> int:
+    """Return the number of tasks that run at the same time.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        As in scikit-learn. While a `VirtualClock` is open, it has the workers.
+
+    Returns
+    -------
+    n_workers : int
+        The number for the active joblib backend.
+
+    Raises
+    ------
+    ValueError
+        If ``n_jobs`` is 0.
+    """
+    if n_jobs == 0:  # Dask's backend does not reject it
+        raise ValueError(
+            "n_jobs == 0 has no meaning: pass the number of workers, or -1 to use all cores."
+        )
+    if (clock := open_clock()) is not None:
+        return clock.n_free
+    backend, of_context = get_active_backend()
+    if type(backend).__name__ not in LOCAL and engine_for(backend).takes_all_workers:
+        wanted = of_context if n_jobs is None else n_jobs
+        if wanted is not None and wanted > 0:
+            return wanted
+    return joblib.effective_n_jobs(n_jobs)
 
 
 def check_devices(devices: Sequence | None) -> None:
@@ -153,19 +179,22 @@ def _remote_executor(
     backend: ParallelBackendBase,
     function: Callable,
     context: object,
-    n_jobs: int | None,
-    n_workers: int,
+    of: tuple[int, int | None, int | str | None],
     limits: Limits,
     folder: Path | None,
 ) -> Executor:
-    """Return the executor for a joblib backend that is not joblib's own."""
+    """Return the executor for a joblib backend that is not joblib's own.
+
+    Its workers are counted again while it runs if the user asks for all of them.
+    """
     from sksearch.executors.remote._executor import RemoteExecutor
 
     engine = engine_for(backend)
-    if engine.takes_all_workers:
-        wanted = get_active_backend()[1] if n_jobs is None else n_jobs
-        n_workers = wanted if wanted is not None and wanted > 0 else n_workers
     # Searches and forests inside tasks never start workers of workers, which would deadlock.
     nested = ThreadingBackend(nesting_level=1)
     shared = (configured(function), context, nested)
-    return RemoteExecutor(engine, backend, shared, n_workers, limits, folder)
+    n_workers, n_jobs, pre_dispatch = of
+    wanted = get_active_backend()[1] if n_jobs is None else n_jobs
+    executor = RemoteExecutor(engine, backend, shared, n_workers, limits, folder)
+    executor.pre_dispatch, executor.follows = pre_dispatch, wanted is None or wanted == -1
+    return executor

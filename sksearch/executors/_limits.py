@@ -1,10 +1,9 @@
 """Settings of workers, limits of a task, and the outcome of a task that exceeded them."""
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-
-from joblib import effective_n_jobs
 
 try:
     import resource
@@ -54,7 +53,8 @@ class Workers:
     limits : Limits
         Limits of one task.
     batch_size : int or "auto"
-        Number of candidates in progress at a time; "auto": enough to keep all workers busy.
+        Number of candidates in progress at a time; "auto": one if its tasks occupy all workers,
+        otherwise enough to keep them busy.
     """
 
     n_jobs: int | None = None
@@ -68,11 +68,24 @@ class Workers:
         """True if no task runs in this process: tasks are limited, or have devices."""
         return self.limits.isolate or self.devices is not None
 
-    def n_under_way(self, n_tasks: int) -> int:
-        """Number of candidates in progress at a time, if each begins with `n_tasks` tasks."""
+    def n_under_way(self, n_workers: int, n_tasks: int) -> float:
+        """Number of candidates of a learning search in progress at a time.
+
+        Parameters
+        ----------
+        n_workers : int
+            Number of tasks that run at the same time.
+        n_tasks : int
+            Number of tasks with which a candidate begins.
+
+        Returns
+        -------
+        n_candidates : int or math.inf
+            Infinite: enough to keep all workers busy, with results told as they arrive.
+        """
         if not isinstance(self.batch_size, str):
             return self.batch_size
-        return max(1, -(-effective_n_jobs(self.n_jobs) // n_tasks))
+        return 1 if n_workers <= n_tasks else math.inf
 
 
 @dataclass(frozen=True)

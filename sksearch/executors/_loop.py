@@ -3,9 +3,12 @@
 import heapq
 import math
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -59,7 +62,10 @@ class Workload(ABC):
 
 
 def drive(
-    study: Study, executor: Executor, workload: Workload, batch_size: int | None = None
+    study: Study,
+    executor: Executor,
+    workload: Workload,
+    batch_size: float | Callable[[int], float] | None = None,
 ) -> None:
     """Run a study to its end.
 
@@ -68,8 +74,11 @@ def drive(
     that number of jobs is in progress, or when there is nothing to ask for. So the information
     behind a proposal does not depend on timing.
 
-    If the study's scheduler is asynchronous, results are told as they arrive, and a job is asked
-    for when a worker is idle, or one job earlier if tasks are short.
+    If `batch_size` is infinite, or the study's scheduler is asynchronous, results are told as they
+    arrive, and a job is asked for when a worker is idle, or one job earlier if tasks are short.
+
+    The time of one step does not depend on the number of running tasks, unless the executor has
+    its own `Executor.wait`, which receives all of them.
 
     Parameters
     ----------
@@ -79,9 +88,10 @@ def drive(
         Runs the tasks.
     workload : Workload
         Creates the tasks and collects their outputs.
-    batch_size : int or None, default=None
-        Number of jobs in progress at a time; None: enough to keep all workers busy, for studies
-        whose proposals do not depend on results. Ignored by asynchronous schedulers.
+    batch_size : int, math.inf, callable or None, default=None
+        Number of jobs in progress at a time, or a function that returns it for a number of
+        workers, which may grow. None: enough to keep all workers busy, for studies whose proposals
+        do not depend on results. Ignored by asynchronous schedulers.
 
     Raises
     ------
@@ -95,10 +105,8 @@ def drive(
             # One of them may have killed the earlier process.
             if jobs.must_stop() or not jobs.submit(job, executor.submit_suspect):
                 break
-        if study.scheduler.told.at_once:
+        if study.scheduler.told.at_once or _tell_in_turn(jobs, executor, batch_size):
             _tell_as_they_come(jobs, executor)
-        else:
-            _tell_in_turn(jobs, executor, batch_size)
     except BaseException as error:
         if not isinstance(error, Exception):
             workload.on_interrupt()
@@ -107,22 +115,30 @@ def drive(
     jobs.finish()
 
 
-def _tell_in_turn(jobs: "_PendingJobs", executor: Executor, batch_size: int | None) -> None:
-    """Ask while there is room, and tell each job in turn, until the search is over."""
+def _tell_in_turn(
+    jobs: "_PendingJobs", executor: Executor, batch_size: float | Callable[[int], float] | None
+) -> bool:
+    """Ask while there is room, and tell each job in turn.
+
+    False if the search is over, True if there are so many workers that there is no limit.
+    """
     while True:
-        if batch_size is None:
+        limit = batch_size(executor.n_workers) if callable(batch_size) else batch_size
+        if limit is None:
             jobs.tell_next()
+        if limit == math.inf:
+            return True
         if jobs.must_stop():
-            return
-        running = jobs.running_tasks()
-        has_room = len(running) < executor.window if batch_size is None else len(jobs) < batch_size
+            return False
+        n_running = jobs.count_running()
+        has_room = n_running < executor.window if limit is None else len(jobs) < limit
         if has_room and jobs.ask():
             continue
         if not jobs:
-            return
+            return False
         if not jobs.next_is_done():
-            jobs.wait(running)
-        if batch_size is not None:
+            jobs.wait()
+        if limit is not None:
             jobs.tell_next(limit=1)
 
 
@@ -132,15 +148,16 @@ def _tell_as_they_come(jobs: "_PendingJobs", executor: Executor) -> None:
         jobs.tell_done()
         if jobs.must_stop():
             return
-        running = jobs.running_tasks()
+        n_running = jobs.count_running()
         # If tasks are long, one more result improves a proposal enough to justify the worker's
         # wait of milliseconds.
         n_ahead = executor.has_latency and jobs.tasks_are_short()
-        if len(running) < executor.n_workers + n_ahead and jobs.ask():
+        n_idle = executor.n_workers - n_running
+        if n_idle + n_ahead > 0 and jobs.ask(max(n_idle, 0)):
             continue
         if not jobs:
             return
-        jobs.wait(running)
+        jobs.wait()
 
 
 class _Turns:
@@ -186,13 +203,21 @@ class _PendingJob:
 
 
 class _PendingJobs:
-    """The jobs asked for and not told: a heap whose first is told next."""
+    """The jobs asked for and not told.
+
+    Tasks report their end by a callback, so no step of the search looks at all running tasks.
+    """
 
     def __init__(self, study: Study, executor: Executor, workload: Workload):
         self._study, self._executor, self._workload = study, executor, workload
-        self._jobs: list[_PendingJob] = []
+        self._jobs: dict[int, _PendingJob] = {}  # by number, oldest first
+        self._heap: list[_PendingJob] = []  # the first is told next; may contain told jobs
         self._turns, self._numbers = _Turns(study.history), count()
-        self._running: dict[Future, Any] = {}  # unfinished tasks at the last check
+        self._running: dict[Future, Any] = {}  # tasks whose output is neither told nor kept
+        self._ended: deque[tuple[int, Future]] = deque()  # filled by any thread
+        self._news: Future = Future()  # done once a task has ended
+        self._touched: set[int] = set()  # jobs of which a task has ended
+        self._unkept: list[Future] = []
         self._seconds_left: float | None = None
         self._told_seconds = 0.0
         self._n_told_tasks = 0
@@ -209,11 +234,11 @@ class _PendingJobs:
         has_results = self._study.history.has_results
         return (self._time_is_up() and has_results) or self._seconds_to_stop() <= 0
 
-    def ask(self) -> bool:
+    def ask(self, n_idle: int = 0) -> bool:
         """Submit the next job of the study; False if the study has none, or if the time is up."""
         if self._time_is_up() and self._jobs:
             return False
-        job = self._study.ask()
+        job = self._study.ask(n_idle)
         if job is None:
             return False
         return self.submit(job, self._executor.submit)
@@ -235,28 +260,60 @@ class _PendingJobs:
             else:
                 futures.append(Finished(output))
         pending = _PendingJob(self._turns.of(job), next(self._numbers), job, futures)
-        heapq.heappush(self._jobs, pending)
+        self._jobs[pending.number] = pending
+        heapq.heappush(self._heap, pending)
+        self._touched.add(pending.number)  # it may be done
+        for future in futures:
+            future.add_done_callback(partial(self._note_end, pending.number))
         return True
 
-    def running_tasks(self) -> list[Future]:
-        """List the unfinished tasks."""
-        # Not all jobs: thousands of finished ones may wait behind a straggler.
+    def _note_end(self, number: int, future: Future) -> None:
+        """Note the end of a task, from any thread."""
+        self._ended.append((number, future))  # first, since `_take_ended` renews the signal first
+        with suppress(InvalidStateError):  # another thread was faster
+            self._news.set_result(None)
+
+    def _take_ended(self) -> None:
+        """Read the ends noted since the last call."""
+        if self._news.done():
+            self._news = Future()
+        while self._ended:
+            number, future = self._ended.popleft()
+            self._touched.add(number)
+            self._unkept.append(future)
+
+    def count_running(self) -> int:
+        """Return the number of running tasks, and keep the outputs of the others."""
+        self._take_ended()
+        for future in self._unkept:
+            self._keep_output(future)
+        self._unkept.clear()
+        return len(self._running)
+
+    def _keep_output(self, future: Future) -> None:
+        """Keep the output of a task that has ended until its job is told."""
+        task = self._running.pop(future, None)
+        if task is not None and not future.cancelled() and future.exception() is None:
+            self._workload.on_output(task, future.result())
+
+    def _running_tasks(self) -> list[Future]:
+        """List the running tasks after a look at all, since an interrupt may have lost an end."""
         for future in [future for future in self._running if future.done()]:
-            task = self._running.pop(future)
-            if not future.cancelled() and future.exception() is None:
-                self._workload.on_output(task, future.result())
+            self._keep_output(future)
         return list(self._running)
 
-    def wait(self, running: list[Future]) -> None:
-        """Wait until one of the tasks is done, or the time is up."""
-        if running:
+    def wait(self) -> None:
+        """Wait until one of the running tasks is done, or the time is up."""
+        if self._running:
             left = None if self._time_is_up() else self._seconds_left
-            self._wait(running, math.inf if left is None else left)
+            own = [self._news] if self._executor.wakes else list(self._running)
+            left = math.inf if left is None else left
+            self._wait(own, min(left, self._executor.recount_seconds))
 
-    def _wait(self, running: list[Future], seconds: float = math.inf) -> None:
-        """Wait until a task is done, `seconds` have passed, or tasks are stopped."""
+    def _wait(self, futures: list[Future], seconds: float = math.inf) -> None:
+        """Wait until a future is done, `seconds` have passed, or tasks are stopped."""
         seconds = min(seconds, max(0.0, self._seconds_to_stop()))
-        self._executor.wait(running, None if seconds == math.inf else seconds)
+        self._executor.wait(futures, None if seconds == math.inf else seconds)
 
     def _time_is_up(self) -> bool:
         return self._seconds_left is not None and self._seconds_left <= 0
@@ -267,37 +324,41 @@ class _PendingJobs:
 
     # ---- tell
 
+    def _next(self) -> _PendingJob | None:
+        """Return the next job to tell."""
+        while self._heap and self._heap[0].number not in self._jobs:
+            heapq.heappop(self._heap)
+        return self._heap[0] if self._heap else None
+
     def next_is_done(self) -> bool:
         """Return True if all tasks of the next job to tell are done."""
-        return self._jobs[0].is_done()
+        job = self._next()
+        return job is not None and job.is_done()
 
     def tell_next(self, limit: float = math.inf) -> None:
         """Tell finished jobs in turn, at most `limit` of them."""
-        while limit and self._jobs and self._jobs[0].is_done():
-            self._tell(heapq.heappop(self._jobs))
+        while limit and (job := self._next()) is not None and job.is_done():
+            self._tell(job)
             limit -= 1
 
     def tell_done(self) -> None:
         """Tell all finished jobs, oldest first."""
-        done = {job.number: job for job in self._by_age() if job.is_done()}
-        self._keep(lambda job: job.number not in done)
-        for job in done.values():
+        self._take_ended()
+        done = [self._jobs[i] for i in sorted(self._touched) if i in self._jobs]
+        self._touched.clear()
+        for job in [job for job in done if job.is_done()]:
             self._tell(job)
-
-    def _by_age(self) -> list[_PendingJob]:
-        """The jobs, oldest first."""
-        return sorted(self._jobs, key=lambda job: job.number)
 
     def _keep(self, is_kept: Callable[[_PendingJob], bool]) -> None:
         """Drop other jobs."""
-        self._jobs = list(filter(is_kept, self._jobs))
-        heapq.heapify(self._jobs)
+        self._jobs = {i: job for i, job in self._jobs.items() if is_kept(job)}
 
     def tasks_are_short(self) -> bool:
         """Return True if the tasks of the jobs told were short on average."""
         return self._n_told_tasks * SHORT_SECONDS > self._told_seconds
 
     def _tell(self, pending: _PendingJob) -> None:
+        del self._jobs[pending.number]
         for future in pending.futures:
             self._running.pop(future, None)
         result = self._workload.collect(pending.job, [f.result() for f in pending.futures])
@@ -305,16 +366,17 @@ class _PendingJobs:
         self._workload.on_result(pending.job)
         self._told_seconds += result.cost
         self._n_told_tasks += len(pending.futures)
+        pending.futures.clear()  # it may stay in the heap
+        self._next()
 
     # ---- the end
 
     def finish(self) -> None:
         """Drop unstarted jobs, and wait for running ones, or stop them when their time is up."""
-        all_tasks = self.running_tasks()
+        all_tasks = self._running_tasks()
         self._cancel()
-        while self._jobs and self._seconds_to_stop() > 0:
-            running = [f for f in self._jobs[0].futures if not f.done()]
-            self._wait(running)
+        while (job := self._next()) is not None and self._seconds_to_stop() > 0:
+            self._wait([f for f in job.futures if not f.done()])
             self.tell_next()
         # The result of the job after a stopped one stays open: a resumed search finds its output.
         self.tell_next()
@@ -323,7 +385,7 @@ class _PendingJobs:
             while left and self._seconds_to_stop() > 0:
                 self._wait(left)
                 left = [future for future in left if not future.done()]
-            self.running_tasks()  # stores the finished outputs
+            self._running_tasks()  # stores the finished outputs
             if left:
                 self._executor.stop()
 
@@ -331,15 +393,16 @@ class _PendingJobs:
         """Drop unstarted jobs, give running ones a moment, and tell finished ones."""
         self._cancel()
         end = now() + GRACE_SECONDS
-        while (running := self.running_tasks()) and (left := end - now()) > 0:
+        while (running := self._running_tasks()) and (left := end - now()) > 0:
             self._executor.wait(running, left)
         # The signal that ended the search matters more than an error.
         self._keep(lambda job: not any(f.done() and f.exception() for f in job.futures))
+        self._touched.update(self._jobs)
         self.tell_done()
 
     def _cancel(self) -> None:
         """Drop the jobs that are not completely started."""
-        for pending in reversed(self._by_age()):
+        for pending in reversed(self._jobs.values()):
             for future in reversed(pending.futures):
                 future.cancel()
         self._keep(lambda job: not any(future.cancelled() for future in job.futures))

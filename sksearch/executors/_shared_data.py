@@ -1,17 +1,21 @@
 """One object for all workers: a file that they map, or its bytes if the file is not visible."""
 
+import io
 import struct
 import threading
 import uuid
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from sksearch._utils import _pickles
+from sksearch.executors._mapped_files import UnseenFileError, reduced
 
 ALIGNMENT = 64  # bytes, as NumPy prefers
 SHARED_FROM = 1_000_000  # bytes; smaller buffers are copied, so that they stay writable
@@ -34,11 +38,14 @@ class Ref:
         Beginning of the file. On another machine the path may name a different file.
     modules : tuple of str
         Modules of installed packages that the object needs.
+    maps : tuple of str
+        Files of the memory maps in the object, which workers map.
     """
 
     path: str
     token: str
     modules: tuple[str, ...] = ()
+    maps: tuple[str, ...] = ()
 
 
 class Answer(Enum):
@@ -54,6 +61,8 @@ Payload = bytes | np.ndarray | None
 
 def write(obj: object, path: Path) -> Ref:
     """Write an object to a file, with its large buffers (arrays, frames, sparse matrices) apart.
+
+    Memory maps are not written: workers map their files.
 
     Parameters
     ----------
@@ -72,29 +81,70 @@ def write(obj: object, path: Path) -> Ref:
     OSError
         If the disk is full or not writable; no partial file remains.
     """
-    buffers: list[memoryview] = []
-    head, modules = _pickles.dumps_with_modules(obj, lambda buffer: buffers.append(buffer.raw()))
-    pieces: list[bytes | memoryview] = [head, *buffers]
-    sizes = [len(head), *(buffer.nbytes for buffer in buffers)]
+    files: set[str] = set()
+    head, buffers, modules = _pickled(obj, files)
     token = uuid.uuid4().hex
     part = Path(f"{path}.part")
     try:
         with open(part, "wb") as file:
-            file.write(token.encode())
-            file.write(struct.pack(f"<q{len(sizes)}q", len(sizes), *sizes))
-            for piece in pieces:
-                file.write(b"\0" * (-file.tell() % ALIGNMENT))
-                file.write(piece)
+            _write(file, token, [head, *buffers])
         part.replace(path)
     except OSError as error:
         part.unlink(missing_ok=True)  # otherwise a full disk stays full
+        size = len(head) + sum(buffer.nbytes for buffer in buffers)
         raise OSError(
             error.errno,
-            f"The data shared by worker processes need {sum(sizes):,} bytes in {part.parent}, "
+            f"The data shared by worker processes need {size:,} bytes in {part.parent}, "
             f"which cannot be written ({error.strerror}): free disk space there, set "
             "checkpoint_dir (otherwise TMPDIR) to a larger disk, or pass n_jobs=1",
         ) from error
-    return Ref(str(Path(path).absolute()), token, modules)
+    return Ref(str(Path(path).absolute()), token, modules, tuple(sorted(files)))
+
+
+def payload_of(obj: object, ref: Ref) -> bytes:
+    """Return the payload of an object for workers that see neither its file nor mapped ones.
+
+    Parameters
+    ----------
+    obj : object
+        As for `write`.
+    ref : Ref
+        The return value of `write`.
+
+    Returns
+    -------
+    payload : bytes
+        With the values of all arrays.
+    """
+    if not ref.maps:
+        return Path(ref.path).read_bytes()
+    head, buffers, _ = _pickled(obj, None)
+    file = io.BytesIO()
+    _write(file, ref.token, [head, *buffers])
+    return file.getvalue()
+
+
+def _pickled(
+    obj: object, files: set[str] | None
+) -> tuple[bytes, list[memoryview], tuple[str, ...]]:
+    """Return a pickle without its large buffers, these, and the modules that it needs."""
+    buffers: list[memoryview] = []
+    head, modules = _pickles.dumps_with_modules(
+        obj,
+        lambda buffer: buffers.append(buffer.raw()),
+        partial(reduced, smallest=SHARED_FROM, files=files),
+    )
+    return head, buffers, modules
+
+
+def _write(file: IO[bytes], token: str, pieces: Sequence[bytes | memoryview]) -> None:
+    """Write a token, the sizes of the pieces, and the pieces."""
+    sizes = [memoryview(piece).nbytes for piece in pieces]
+    file.write(token.encode())
+    file.write(struct.pack(f"<q{len(sizes)}q", len(sizes), *sizes))
+    for piece in pieces:
+        file.write(b"\0" * (-file.tell() % ALIGNMENT))
+        file.write(piece)
 
 
 def fetch(ref: Ref, payload: Payload = None) -> Any:
@@ -105,7 +155,7 @@ def fetch(ref: Ref, payload: Payload = None) -> Any:
     ref : Ref
         Return value of `write`.
     payload : bytes-like or None, default=None
-        Contents of the file, for workers that do not see it.
+        Result of `payload_of`, for workers that do not see the files.
 
     Returns
     -------
@@ -114,18 +164,26 @@ def fetch(ref: Ref, payload: Payload = None) -> Any:
     """
     with _lock:
         if ref.token not in _loaded:
-            if is_visible(ref):
-                pages: np.ndarray = np.memmap(ref.path, dtype=np.uint8, mode="r")
-            elif payload is not None:
+            obj = _from_file(ref) if is_visible(ref) else MISSING
+            if obj is MISSING:
+                if payload is None:
+                    return MISSING
                 pages = np.frombuffer(payload, dtype=np.uint8)
                 pages.flags.writeable = False
-            else:
-                return MISSING
+                obj = _read(pages)
             while len(_loaded) >= MAX_LOADED:
                 _loaded.popitem(last=False)
-            _loaded[ref.token] = _read(pages)
+            _loaded[ref.token] = obj
         _loaded.move_to_end(ref.token)
         return _loaded[ref.token]
+
+
+def _from_file(ref: Ref) -> Any:
+    """The object; `MISSING` if its mapped files are not visible."""
+    try:
+        return _read(np.memmap(ref.path, dtype=np.uint8, mode="r"))
+    except UnseenFileError:
+        return MISSING
 
 
 def is_visible(ref: Ref) -> bool:

@@ -134,7 +134,12 @@ class VirtualClock:
         """Share of the workers' time that they worked."""
         return self._busy / (self.n_workers * self._time) if self._time else math.nan
 
-    # ---- called by `now`, `spend` and `make_executor`
+    # ---- called by `now`, `spend`, `count_workers` and `make_executor`
+
+    @property
+    def n_free(self) -> int:
+        """Number of workers of a search that begins now: one inside a task."""
+        return self.n_workers if self._spent is None else 1
 
     def now(self) -> float:
         """Return the seconds since the clock was opened; inside a task, since the task began."""
@@ -269,6 +274,8 @@ class VirtualExecutor(Executor):
     >>> clock.seconds
     4.0
     """
+
+    wakes = True
 
     def __init__(
         self,

@@ -61,6 +61,8 @@ class SearchLog:
         n = "candidates until the time is up" if plan.is_endless else n
         self._is_open = True
         LOGGER.info("%sstarts, %s, %s%s", self._head, n, counted(plan.n_splits, "fold"), earlier)
+        for line in plan.on_workers:
+            LOGGER.info("%s%s", self._head, line)
 
     def update(self) -> None:
         """Log new events."""

@@ -69,7 +69,9 @@ class FoldRace(Scheduler):
 
     The results known at a comparison depend on the number of running jobs. ``batch_size`` sets
     this number, with every sampler; at first a job is one fold of one candidate. Until the first
-    candidate is complete, the others wait after their first fold.
+    candidate is complete, the others wait after their first fold. If results are used as they
+    arrive, and every candidate has begun, idle workers take the remaining folds of a candidate at
+    once, although some of them might prove unnecessary.
 
     For a dropped candidate, models learn an estimate of its mean over all folds, under the
     assumption that the other folds are as difficult for it as for complete candidates.
@@ -132,11 +134,28 @@ class FoldRace(Scheduler):
         state = RaceState.of(history, self)
         if (trial_id := state.next_trial()) is not None:
             return Resume(trial_id, state.above(history.trials[trial_id].resource))
+        return Start(state.rungs[0]) if self._has_more(history) else None
+
+    def fill(self, history: History, n_idle: int) -> Resume | None:
+        """Continue a candidate on as many folds at once as there are workers without another one.
+
+        Without a complete candidate, continue the best one instead of waiting for the first.
+        """
+        state = RaceState.of(history, self)
+        if self._has_more(history) or not state.idle:
+            return None
+        trial_id = state.most_promising()
+        resource = history.trials[trial_id].resource
+        reach = resource + n_idle - (len(state.idle) - 1)
+        rungs = [rung for rung in state.rungs if rung <= reach]
+        target = max([state.above(resource), *rungs])
+        is_turn = state.leader is not None and target == state.above(resource)
+        return None if is_turn else Resume(trial_id, target)
+
+    def _has_more(self, history: History) -> bool:
+        """Return whether there is another candidate to start."""
         n = math.inf if self.n_candidates is None else self.n_candidates
-        n_started = len(history.trials)
-        if n_started < min(n, history.problem.size) and not history.exhausted:
-            return Start(state.rungs[0])
-        return None
+        return len(history.trials) < min(n, history.problem.size) and not history.exhausted
 
     def retired(self, history: History, job: Job) -> list[int]:
         """Return the trials dropped by the last result, and its own if it has all folds."""
@@ -203,7 +222,13 @@ class RaceState:
         if self.leader is None:
             first = next(i for i in range(len(self.failed) + 1) if i not in self.failed)
             return first if first in self.idle else None
-        return min(self.idle, key=lambda i: (self._behind(i), i), default=None)
+        return self.most_promising() if self.idle else None
+
+    def most_promising(self) -> int:
+        """Return the waiting trial that is least behind the leader, or has the best mean."""
+        if self.leader is None:
+            return min(self.idle, key=lambda i: (-self.idle[i].mean(), i))
+        return min(self.idle, key=lambda i: (self._behind(i), i))
 
     def _tell(self, trial: Trial, resource: int) -> None:
         """Read a result: the trial fails, finishes or waits, and trials may be dropped."""

@@ -508,7 +508,9 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         if self.verbose > 0:
             of = f"of {plan.n_candidates} candidates, totalling {plan.n_fits - plan.refit} fits"
             of = "candidate until the time is up" if plan.is_endless else of
-            say(f"Fitting {len(context.splits)} folds for each {of}")
+            say(
+                "\n".join([f"Fitting {len(context.splits)} folds for each {of}", *plan.on_workers])
+            )
         name = type(self).__name__.removesuffix("SearchCV") or "Search"
         # From 3 on the lines are scikit-learn's, so the status line would only disturb.
         verbose = self.verbose if self.verbose < CV_LINES else 0

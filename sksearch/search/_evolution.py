@@ -38,9 +38,9 @@ class CMAESSearchCV(BaseSearch):
     population_size : int or None, default=None
         Number of candidates from which new ones are made, at least 4. None: depends on the number
         of parameters.
-    batch_size : int or "auto", default=1
-        Number of candidates evaluated at the same time. "auto": enough to keep `n_jobs` workers
-        busy.
+    batch_size : int or "auto", default="auto"
+        Number of candidates evaluated at the same time. "auto": one if its folds occupy `n_jobs`
+        workers, otherwise enough to keep all busy.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.
@@ -193,7 +193,7 @@ class CMAESSearchCV(BaseSearch):
         n_iter: int = 100,
         sigma: float = 0.2,
         population_size: int | None = None,
-        batch_size: int | Literal["auto"] = 1,
+        batch_size: int | Literal["auto"] = "auto",
         scoring: "Scoring" = None,
         n_jobs: int | None = None,
         refit: "Refit" = True,
@@ -238,7 +238,7 @@ class _PopulationSearchCV(BaseSearch):
         *,
         n_iter: int = 100,
         population_size: int | None = None,
-        batch_size: int | Literal["auto"] = 1,
+        batch_size: int | Literal["auto"] = "auto",
         scoring: "Scoring" = None,
         n_jobs: int | None = None,
         refit: "Refit" = True,
@@ -287,9 +287,9 @@ class DESearchCV(_PopulationSearchCV):
     population_size : int or None, default=None
         Number of candidates from which new ones are made, at least 4. None: depends on the number
         of parameters.
-    batch_size : int or "auto", default=1
-        Number of candidates evaluated at the same time. "auto": enough to keep `n_jobs` workers
-        busy.
+    batch_size : int or "auto", default="auto"
+        Number of candidates evaluated at the same time. "auto": one if its folds occupy `n_jobs`
+        workers, otherwise enough to keep all busy.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.
@@ -454,9 +454,9 @@ class DEHBSearchCV(BaseSearch):
     population_size : int or None, default=None
         Number of candidates from which new ones are made, at least 4. None: depends on the number
         of parameters.
-    batch_size : int or "auto", default=1
-        Number of candidates evaluated at the same time. "auto": enough to keep `n_jobs` workers
-        busy.
+    batch_size : int or "auto", default="auto"
+        Number of candidates evaluated at the same time. "auto": one if its folds occupy `n_jobs`
+        workers, otherwise enough to keep all busy.
     resource : str or Resource, default="n_samples"
         Resource to increase step by step: "epochs", "n_samples", "folds", "seconds" or the name of
         an integer parameter.
@@ -636,7 +636,7 @@ class DEHBSearchCV(BaseSearch):
         factor: float = 3,
         n_iterations: int = 1,
         population_size: int | None = None,
-        batch_size: int | Literal["auto"] = 1,
+        batch_size: int | Literal["auto"] = "auto",
         resource: str | Resource = "n_samples",
         min_resources: int | Literal["auto"] = "auto",
         max_resources: int | Literal["auto"] = "auto",
@@ -693,9 +693,9 @@ class GeneticSearchCV(_PopulationSearchCV):
     population_size : int or None, default=None
         Number of candidates from which new ones are made, at least 4. None: depends on the number
         of parameters.
-    batch_size : int or "auto", default=1
-        Number of candidates evaluated at the same time. "auto": enough to keep `n_jobs` workers
-        busy.
+    batch_size : int or "auto", default="auto"
+        Number of candidates evaluated at the same time. "auto": one if its folds occupy `n_jobs`
+        workers, otherwise enough to keep all busy.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.
@@ -857,9 +857,9 @@ class PSOSearchCV(BaseSearch):
     population_size : int or None, default=None
         Number of candidates from which new ones are made, at least 4. None: depends on the number
         of parameters.
-    batch_size : int or "auto", default=1
-        Number of candidates evaluated at the same time. "auto": enough to keep `n_jobs` workers
-        busy.
+    batch_size : int or "auto", default="auto"
+        Number of candidates evaluated at the same time. "auto": one if its folds occupy `n_jobs`
+        workers, otherwise enough to keep all busy.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.
@@ -1010,7 +1010,7 @@ class PSOSearchCV(BaseSearch):
         n_iter: int = 100,
         asynchronous: bool = True,
         population_size: int | None = None,
-        batch_size: int | Literal["auto"] = 1,
+        batch_size: int | Literal["auto"] = "auto",
         scoring: "Scoring" = None,
         n_jobs: int | None = None,
         refit: "Refit" = True,

@@ -40,9 +40,9 @@ class FabolasSearchCV(BaseSearch):
         Divisor of an improvement: measured seconds, or units of the resource. Seconds are the
         true cost, but they differ from run to run, and so does the search. "auto": seconds with
         a `timeout`, otherwise units.
-    batch_size : int or "auto", default=1
-        Number of candidates evaluated at the same time. "auto": enough to keep `n_jobs` workers
-        busy.
+    batch_size : int or "auto", default="auto"
+        Number of candidates evaluated at the same time. "auto": one if its folds occupy `n_jobs`
+        workers, otherwise enough to keep all busy.
     resource : str or Resource, default="n_samples"
         Resource to increase step by step: "epochs", "n_samples", "folds", "seconds" or the name of
         an integer parameter.
@@ -240,7 +240,7 @@ class FabolasSearchCV(BaseSearch):
         n_iter: int | None = 50,
         n_initial: int = 20,
         cost: Literal["auto", "seconds", "resource"] = "auto",
-        batch_size: int | Literal["auto"] = 1,
+        batch_size: int | Literal["auto"] = "auto",
         resource: str | Resource = "n_samples",
         min_resources: int | Literal["auto"] = "auto",
         max_resources: int | Literal["auto"] = "auto",

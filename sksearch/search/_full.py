@@ -149,8 +149,8 @@ class SearchCV(BaseSearch):
         Candidates that may win: all of them ("best"), or only those with the largest resource
         ("top").
     batch_size : int or "auto", default="auto"
-        Number of candidates evaluated at the same time. "auto": enough to keep `n_jobs` workers
-        busy.
+        Number of candidates evaluated at the same time. "auto": one if its folds occupy `n_jobs`
+        workers, otherwise enough to keep all busy.
 
     Attributes
     ----------

@@ -48,9 +48,9 @@ class BOHBSearchCV(BaseSearch):
     n_initial : int or None, default=None
         Number of quasi-random candidates before the first model. None: 4 to 10, depending on the
         number of parameters.
-    batch_size : int or "auto", default=1
-        Number of candidates evaluated at the same time. "auto": enough to keep `n_jobs` workers
-        busy.
+    batch_size : int or "auto", default="auto"
+        Number of candidates evaluated at the same time. "auto": one if its folds occupy `n_jobs`
+        workers, otherwise enough to keep all busy.
     resource : str or Resource, default="n_samples"
         Resource to increase step by step: "epochs", "n_samples", "folds", "seconds" or the name of
         an integer parameter.
@@ -244,7 +244,7 @@ class BOHBSearchCV(BaseSearch):
         scheduler: Literal["hyperband", "asynchronous"] = "hyperband",
         transfer: str = "rung",
         n_initial: int | None = None,
-        batch_size: int | Literal["auto"] = 1,
+        batch_size: int | Literal["auto"] = "auto",
         resource: str | Resource = "n_samples",
         min_resources: int | Literal["auto"] = "auto",
         max_resources: int | Literal["auto"] = "auto",
@@ -312,9 +312,9 @@ class GPHyperbandSearchCV(BaseSearch):
     n_initial : int or None, default=None
         Number of quasi-random candidates before the first model. None: 4 to 10, depending on the
         number of parameters.
-    batch_size : int or "auto", default=1
-        Number of candidates evaluated at the same time. "auto": enough to keep `n_jobs` workers
-        busy.
+    batch_size : int or "auto", default="auto"
+        Number of candidates evaluated at the same time. "auto": one if its folds occupy `n_jobs`
+        workers, otherwise enough to keep all busy.
     resource : str or Resource, default="n_samples"
         Resource to increase step by step: "epochs", "n_samples", "folds", "seconds" or the name of
         an integer parameter.
@@ -499,7 +499,7 @@ class GPHyperbandSearchCV(BaseSearch):
         acquisition: "str | Acquisition" = "ei_distribution",
         transfer: str = "rung",
         n_initial: int | None = None,
-        batch_size: int | Literal["auto"] = 1,
+        batch_size: int | Literal["auto"] = "auto",
         resource: str | Resource = "n_samples",
         min_resources: int | Literal["auto"] = "auto",
         max_resources: int | Literal["auto"] = "auto",

@@ -12,7 +12,7 @@ from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.samplers import ForestSampler, GPSampler, RandomSampler
 from sksearch.schedulers import IncrementalEvaluation
 from sksearch.search._base import BaseSearch
-from sksearch.search._parts import COUNT, RESOURCE, Constraints, Refit
+from sksearch.search._parts import AUTO, COUNT, RESOURCE, Constraints, Refit
 from sksearch.space import Space
 
 POPULATIONS = {"forest": ForestSampler, "gp": GPSampler, "random": RandomSampler}
@@ -46,8 +46,9 @@ class IncrementalEvaluationSearchCV(BaseSearch):
         Number of units between two rungs (b in [1]_). None: half of `min_resources`, at least 1.
     candidates : {"algorithm1", "largest"}, default="algorithm1"
         Size of the population: by the formula in [1]_, or the largest that `budget` allows.
-    batch_size : int, default=1
-        Number of candidates evaluated at the same time. The result does not depend on `n_jobs`.
+    batch_size : int or "auto", default="auto"
+        Number of candidates evaluated at the same time. "auto": one if its folds occupy `n_jobs`
+        workers, otherwise enough to keep all busy.
     resource : str or Resource, default="n_samples"
         Resource to increase step by step: "epochs", "n_samples", "folds", "seconds" or the name of
         an integer parameter.
@@ -230,7 +231,7 @@ class IncrementalEvaluationSearchCV(BaseSearch):
             "keep": [Interval(Real, 0, 1, closed="neither")],
             "step": [COUNT, None],
             "candidates": [StrOptions({"algorithm1", "largest"})],
-            "batch_size": [COUNT],
+            "batch_size": [COUNT, AUTO],
         }
     )
 
@@ -244,7 +245,7 @@ class IncrementalEvaluationSearchCV(BaseSearch):
         keep: float = 0.25,
         step: int | None = None,
         candidates: Literal["algorithm1", "largest"] = "algorithm1",
-        batch_size: int = 1,
+        batch_size: int | Literal["auto"] = "auto",
         resource: str | Resource = "n_samples",
         min_resources: int | Literal["auto"] = "auto",
         max_resources: int | Literal["auto"] = "auto",

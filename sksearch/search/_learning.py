@@ -41,9 +41,9 @@ class GPBayesSearchCV(BaseSearch):
     n_initial : int or None, default=None
         Number of quasi-random candidates before the first model. None: 4 to 10, depending on the
         number of parameters.
-    batch_size : int or "auto", default=1
-        Number of candidates evaluated at the same time. "auto": enough to keep `n_jobs` workers
-        busy.
+    batch_size : int or "auto", default="auto"
+        Number of candidates evaluated at the same time. "auto": one if its folds occupy `n_jobs`
+        workers, otherwise enough to keep all busy.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.
@@ -195,7 +195,7 @@ class GPBayesSearchCV(BaseSearch):
         n_iter: int = 50,
         acquisition: "str | Acquisition" = "log_ei",
         n_initial: int | None = None,
-        batch_size: int | Literal["auto"] = 1,
+        batch_size: int | Literal["auto"] = "auto",
         scoring: "Scoring" = None,
         n_jobs: int | None = None,
         refit: "Refit" = True,
@@ -240,7 +240,7 @@ class _ModelSearchCV(BaseSearch):
         *,
         n_iter: int = 50,
         n_initial: int | None = None,
-        batch_size: int | Literal["auto"] = 1,
+        batch_size: int | Literal["auto"] = "auto",
         scoring: "Scoring" = None,
         n_jobs: int | None = None,
         refit: "Refit" = True,
@@ -290,9 +290,9 @@ class TPESearchCV(_ModelSearchCV):
     n_initial : int or None, default=None
         Number of quasi-random candidates before the first model. None: 4 to 10, depending on the
         number of parameters.
-    batch_size : int or "auto", default=1
-        Number of candidates evaluated at the same time. "auto": enough to keep `n_jobs` workers
-        busy.
+    batch_size : int or "auto", default="auto"
+        Number of candidates evaluated at the same time. "auto": one if its folds occupy `n_jobs`
+        workers, otherwise enough to keep all busy.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.
@@ -452,9 +452,9 @@ class ForestBayesSearchCV(_ModelSearchCV):
     n_initial : int or None, default=None
         Number of quasi-random candidates before the first model. None: 4 to 10, depending on the
         number of parameters.
-    batch_size : int or "auto", default=1
-        Number of candidates evaluated at the same time. "auto": enough to keep `n_jobs` workers
-        busy.
+    batch_size : int or "auto", default="auto"
+        Number of candidates evaluated at the same time. "auto": one if its folds occupy `n_jobs`
+        workers, otherwise enough to keep all busy.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.

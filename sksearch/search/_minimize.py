@@ -135,8 +135,9 @@ def minimize(
         each.
     batch_size : int or "auto", default="auto"
         Number of candidates evaluated at the same time. Larger values keep more workers busy, but
-        each proposal learns from fewer results. "auto": `n_jobs`, and only then the result depends
-        on `n_jobs`.
+        each proposal learns from fewer results. "auto": one for a single worker, otherwise enough
+        to keep all busy; each result is then used as it arrives, and the search depends on the
+        number and speed of the workers.
     timeout : float or None, default=None
         Seconds after which no further candidate starts, including the time of earlier runs with
         the same `checkpoint_dir`.

@@ -205,9 +205,9 @@ def test_pre_dispatch_is_the_count_of_tasks_in_flight(pre_dispatch, window):
 
 def test_a_batch_is_as_many_candidates_as_are_asked_for_or_keep_all_workers_busy():
     auto = Workers(n_jobs=8, batch_size="auto")
-    assert [auto.n_under_way(n_tasks) for n_tasks in (1, 3, 8, 20)] == [8, 3, 1, 1]
-    assert Workers(n_jobs=8, batch_size=5).n_under_way(3) == 5
-    assert Workers(n_jobs=8).n_under_way(3) == 1
+    assert [auto.n_under_way(8, n_tasks) for n_tasks in (1, 7, 8, 20)] == [np.inf, np.inf, 1, 1]
+    assert Workers(n_jobs=8, batch_size=5).n_under_way(8, 3) == 5
+    assert Workers(n_jobs=8).n_under_way(8, 3) == 1
     assert not Workers(n_jobs=8).are_needed
 
 

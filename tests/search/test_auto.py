@@ -241,9 +241,9 @@ def test_candidates_under_way_keep_workers_busy():
         return most
 
     search = GPBayesSearchCV(SVC(), WIDE, n_iter=8, cv=2, n_jobs=6)
-    assert most_running(search) == 1
-    assert most_running(search.set_params(batch_size="auto")) == 3
-    assert most_running(search.set_params(n_jobs=1)) == 1
+    assert most_running(search) >= 3
+    assert most_running(search.set_params(n_jobs=2)) == 1
+    assert most_running(search.set_params(n_jobs=6, batch_size=1)) == 1
 
 
 def test_a_named_search_needs_no_space():

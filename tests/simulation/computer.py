@@ -309,6 +309,8 @@ class Clock:
     It stands where a `VirtualClock` stands, so it is also asked for the executor of a search.
     """
 
+    n_free = 1  # for the plan; the executor has its own number
+
     def __init__(self, fate, executor):
         self.fate, self._executor = fate, executor
         self.waited = self.jumped = 0.0

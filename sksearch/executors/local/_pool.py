@@ -19,6 +19,7 @@ from sksearch._utils._numerics import one_blas_thread
 from sksearch.executors._base import Executor
 from sksearch.executors._folder import TaskFolder
 from sksearch.executors._limits import Limits
+from sksearch.executors._shared_data import MISSING, payload_of
 from sksearch.executors.local._devices import VARIABLE, DeviceLock, device_locks, visible_devices
 from sksearch.executors.local._process import WorkerProcess
 from sksearch.executors.local._template import THREAD_VARIABLES, end_idle_template
@@ -113,7 +114,10 @@ class ProcessExecutor(Executor):
     def _try(self, worker: WorkerProcess, task: object) -> Any:
         """Run a task, and again if its worker died."""
         for _ in range(1 + self._limits.retries):
-            out = run_limited(worker, self._folder.ref, task, self._folder.path, self._limits)
+            args = worker, self._folder.ref, task, self._folder.path, self._limits
+            out = run_limited(*args)
+            if out is MISSING:  # a mapped file has been removed
+                out = run_limited(*args, payload_of(self._shared, self._folder.ref))
             if getattr(out, "status", None) != "crash":
                 break
         return out

@@ -96,6 +96,17 @@ class Engine(ABC):
         """Do the same as `why_lost`, possibly slowly: called only after a long silence."""
         return self.why_lost()
 
+    def count_workers(self) -> int | None:
+        """Return the number of tasks that the engine can run now; None for a fixed number.
+
+        Called every few seconds if the user asks for all workers.
+        """
+        return None
+
+    def revive(self) -> bool:
+        """Replace a broken pool; True if tasks can be started again."""
+        return False
+
     def cancel(self, handle: Future) -> None:
         """Cancel a started task."""
         handle.cancel()

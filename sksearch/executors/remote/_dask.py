@@ -4,12 +4,13 @@ import time
 from concurrent.futures import CancelledError, Future
 from typing import Any
 
-from sksearch._utils._terminal import warn
+from sksearch.executors._limits import LostTask
 from sksearch.executors._shared_data import Payload
 from sksearch.executors.remote._base import Engine
 from sksearch.executors.remote._worker import run_message
 
-PATIENCE_SECONDS = 300  # after which the user is warned that a cluster has no worker
+PATIENCE_SECONDS = 300  # without a worker, after which the cluster counts as lost
+JOBLIB_SECONDS = 10  # joblib's default of ``wait_for_workers_timeout``
 CHECK_SECONDS = 10  # interval between checks that a silent cluster has workers
 LARGE = 1_000_000  # bytes; Dask sends larger objects around its scheduler
 
@@ -33,7 +34,9 @@ class DaskEngine(Engine):
         self._pool = self._client.get_executor(pure=False, retries=0)
         self._no_worker_since: float | None = None
         self._next_check = 0.0
-        self._has_warned = False
+        # joblib's default of ten seconds is for the start; workers may take longer to come back.
+        given = getattr(backend, "wait_for_workers_timeout", None)
+        self._patience = PATIENCE_SECONDS if given in (None, 0, JOBLIB_SECONDS) else given
         # Between two tasks, a worker waits about 15 ms for client and scheduler.
         self.n_prefetched = n_workers
 
@@ -56,8 +59,21 @@ class DaskEngine(Engine):
         status = self._client.status
         return None if status in ("running", "connecting") else f"its client is {status}"
 
+    def count_workers(self) -> int:
+        """Return the number of threads of all workers."""
+        n = sum(self._client.nthreads().values())
+        self.n_prefetched = max(1, n)
+        return n
+
+    def outcome_of(self, error: Exception) -> LostTask | Exception:
+        """Return the outcome of a task; a task that nobody cancelled has lost its scheduler."""
+        if isinstance(error, CancelledError) and self.why_lost() is None:
+            reason = "its scheduler has dropped the tasks, as after a restart or at its end"
+            return self.lost_error(f"{reason} ({type(error).__name__})")
+        return super().outcome_of(error)
+
     def why_silent(self) -> str | None:
-        """Return the reason why the client is no longer usable; warn once without workers."""
+        """Return the reason why the client is no longer usable, or has no worker for too long."""
         if (reason := self.why_lost()) is not None or time.monotonic() < self._next_check:
             return reason
         self._next_check = time.monotonic() + CHECK_SECONDS
@@ -65,10 +81,9 @@ class DaskEngine(Engine):
             self._no_worker_since = None
         elif self._no_worker_since is None:
             self._no_worker_since = time.monotonic()
-        elif time.monotonic() - self._no_worker_since > PATIENCE_SECONDS and not self._has_warned:
-            self._has_warned = True
-            warn(
-                f"{self.name} has had no worker for {PATIENCE_SECONDS} seconds. The search waits "
-                "for one: start workers, or interrupt it.",
+        elif time.monotonic() - self._no_worker_since > self._patience:
+            return (
+                f"it has had no worker for {self._patience:g} seconds "
+                "(wait_for_workers_timeout= in parallel_config changes this limit)"
             )
         return None

@@ -5,11 +5,12 @@ engine has to pickle or unpickle user objects, a frequent cause of broken pools.
 are in a file; a worker that does not see it reports so, and receives the contents of the file.
 """
 
+import math
 import threading
 import time
 import uuid
 from collections import deque
-from concurrent.futures import Future
+from concurrent.futures import BrokenExecutor, Future
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -18,8 +19,10 @@ from typing import Any, Self
 
 from joblib.parallel import ParallelBackendBase
 
+from sksearch._utils._compat import pre_dispatch_count
 from sksearch._utils._numerics import one_blas_thread
 from sksearch._utils._pickles import dumps, loads
+from sksearch.executors import _shared_data
 from sksearch.executors._base import Executor
 from sksearch.executors._folder import TaskFolder
 from sksearch.executors._limits import EngineLostError, Limits, LostTask
@@ -27,6 +30,7 @@ from sksearch.executors._shared_data import MISSING
 from sksearch.executors.remote._base import Engine, first_line
 from sksearch.executors.remote._worker import TaskMessage, shared_in_process
 
+COUNT_SECONDS = 2.0  # interval between counts of the workers of an engine
 CHECK_SECONDS = 0.5  # interval between checks that a silent engine is alive
 CLOSE_SECONDS = 10  # maximum wait for an engine that does not answer when the search ends
 MAX_SENT = 3  # transfers of the data for one task: a worker may die with them
@@ -41,6 +45,7 @@ class _PendingTask:
         self.handle: Future | None = None  # the engine's future
         self.n_sent = 0  # number of times sent with the data
         self.n_crashes = 0
+        self.n_broken = 0  # number of pools that broke while it ran
         self.needs_data = False
         self.begin = 0.0
 
@@ -72,9 +77,18 @@ class RemoteExecutor(Executor):
         Limits of a task.
     folder : Path or None
         Folder for outputs too large to return; None for a temporary one.
+
+    Attributes
+    ----------
+    pre_dispatch : int, str or None
+        As in scikit-learn.
+    follows : bool
+        Whether the number of workers is the engine's, whenever that changes.
     """
 
     has_latency = True
+    pre_dispatch: int | str | None = "2*n_jobs"
+    follows = False
 
     def __init__(
         self,
@@ -85,7 +99,8 @@ class RemoteExecutor(Executor):
         limits: Limits,
         folder: Path | None,
     ):
-        self.n_workers, self.window = n_workers, 2 * n_workers
+        self.n_workers = n_workers
+        self._next_count = 0.0
         self._engine_class, self._backend = engine, backend
         self._shared, self._limits, self._given_folder = shared, limits, folder
         self._lost: EngineLostError | None = None
@@ -96,6 +111,16 @@ class RemoteExecutor(Executor):
         self._events: SimpleQueue = SimpleQueue()
 
     # ---- called by the loop
+
+    @property
+    def window(self) -> float:  # type: ignore[override]  # it follows the number of workers
+        """Number of tasks to keep submitted."""
+        return max(self.n_workers, pre_dispatch_count(self.pre_dispatch, self.n_workers))
+
+    @property
+    def recount_seconds(self) -> float:  # type: ignore[override]
+        """Time after which the number of workers may have changed."""
+        return COUNT_SECONDS if self.follows else math.inf
 
     def __enter__(self) -> Self:
         """Write the data shared by all tasks, create the engine, and start the thread."""
@@ -143,8 +168,10 @@ class RemoteExecutor(Executor):
                 if event is None:
                     return
                 self._handle(event)
+                self._count_workers()
             except Empty:
                 self._check_engine()
+                self._count_workers()
             except Exception as error:  # no caller may wait for a dead thread
                 self._fail_all(self._engine.lost_error(first_line(error)))
 
@@ -154,8 +181,24 @@ class RemoteExecutor(Executor):
             self._waiting.append(event)
         elif event[0] in self._running:
             self._finish(*event)
+        self._start_waiting()
+
+    def _start_waiting(self) -> None:
+        """Start queued tasks while the engine has room."""
         while self._waiting and len(self._running) < self.n_workers + self._engine.n_prefetched:
             self._start(self._waiting.popleft())
+
+    def _count_workers(self) -> None:
+        """Count the workers again, and start tasks on new ones."""
+        if not self.follows or time.monotonic() < self._next_count:
+            return
+        self._next_count = time.monotonic() + COUNT_SECONDS
+        n_workers = None
+        with suppress(Exception):  # a lost engine is noticed by `_check_engine`
+            n_workers = self._engine.count_workers()
+        if n_workers:  # a cluster without workers keeps its tasks
+            self.n_workers = n_workers
+            self._start_waiting()
 
     def _check_engine(self) -> None:
         """Check whether a silent engine is lost."""
@@ -216,7 +259,8 @@ class RemoteExecutor(Executor):
         if not pending.needs_data:
             return None
         if self._payload is None:
-            self._payload = self._engine.put(self._folder.file.read_bytes())
+            content = _shared_data.payload_of(self._shared, self._folder.ref)
+            self._payload = self._engine.put(content)
         pending.n_sent += 1
         return self._payload
 
@@ -224,6 +268,10 @@ class RemoteExecutor(Executor):
         """Set the outcome, or retry."""
         self._running.remove(pending)
         pending.handle = None
+        error = None if handle.cancelled() else handle.exception()
+        if isinstance(error, BrokenExecutor) and self._revives(pending):
+            self._waiting.appendleft(pending)
+            return
         failed, value = self._outcome(handle)
         if value is MISSING and pending.n_sent < MAX_SENT:
             self._files_are_unseen = pending.needs_data = True
@@ -242,6 +290,17 @@ class RemoteExecutor(Executor):
             if not value.seconds:
                 value = replace(value, seconds=time.monotonic() - pending.begin)
         pending.resolve(value, failed)
+
+    def _revives(self, pending: _PendingTask) -> bool:
+        """Return whether a task of a broken pool can run again, then in a separate process.
+
+        Any of the tasks in progress may have broken the pool: separately, it costs only itself.
+        """
+        pending.n_broken += 1
+        if pending.n_broken > MAX_SENT or not self._engine.revive():
+            return False
+        pending.isolate = True
+        return True
 
     def _outcome(self, handle: Future) -> tuple[bool, Any]:
         """Return whether a task failed, and its output or error; MISSING if data are lacking."""

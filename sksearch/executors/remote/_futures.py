@@ -1,7 +1,7 @@
 """Any pool of `concurrent.futures`, and such a pool as a joblib backend."""
 
 from collections.abc import Callable
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from typing import Any
 
 from joblib.parallel import ParallelBackendBase
@@ -88,6 +88,7 @@ class FuturesEngine(Engine):
 
     def __init__(self, backend: FuturesBackend, n_workers: int):
         self._pool = backend.executor
+        self._is_own = False  # a replacement of the user's
         self.name = f"The {type(self._pool).__name__}"
         # An MPI process that dies ends all others, or leaves the search waiting for its answer.
         self.isolates_tasks = _is_of_mpi(self._pool)
@@ -95,9 +96,28 @@ class FuturesEngine(Engine):
     def start(self, message: bytes, payload: Any) -> Future:
         """Submit to the pool."""
         try:
+            if getattr(self._pool, "_broken", False):
+                self.revive()
             return self._pool.submit(self.run_message, message, payload)
         except Exception as error:  # it was shut down, or it broke
             raise self.lost_error(first_line(error)) from error
+
+    def revive(self) -> bool:
+        """Replace a broken pool of the standard library by one with the same arguments."""
+        if type(self._pool) is not ProcessPoolExecutor:
+            return False
+        if getattr(self._pool, "_broken", False):
+            self.close()
+            names = "max_workers", "mp_context", "initializer", "initargs", "max_tasks_per_child"
+            args: dict[str, Any] = {name: getattr(self._pool, f"_{name}", None) for name in names}
+            self._pool = ProcessPoolExecutor(**{"initargs": ()} | args)
+            self._is_own = True
+        return True
+
+    def close(self) -> None:
+        """Shut down a pool that replaces the user's."""
+        if self._is_own:
+            self._pool.shutdown(wait=False, cancel_futures=True)
 
     def why_lost(self) -> str | None:
         """Return the reason why no worker will answer: MPI silently started none."""

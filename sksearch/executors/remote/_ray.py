@@ -19,6 +19,7 @@ class RayEngine(Engine):
         if not ray.is_initialized():
             ray.init()
         args = {"num_cpus": 1, "max_retries": 0} | (backend.ray_remote_args or {})
+        self._n_cpus = args["num_cpus"]
         self._ray, self._remote = ray, ray.remote(**args)(self.run_message)
         self._job = ray.get_runtime_context().get_job_id()
 
@@ -32,6 +33,10 @@ class RayEngine(Engine):
     def put(self, payload: bytes) -> Any:
         """Put an array into the object store: workers map it, but would copy bytes each time."""
         return self._ray.put(np.frombuffer(payload, dtype=np.uint8))
+
+    def count_workers(self) -> int:
+        """Return the number of tasks for which the cluster has CPUs."""
+        return int(self._ray.cluster_resources().get("CPU", 0) // max(1, self._n_cpus))
 
     def why_lost(self) -> str | None:
         """Return the reason why this is not the Ray on which the search began."""

@@ -34,13 +34,14 @@ number of candidates   as many as these allow          with timeout, patience or
 =====================  ==============================  ===========================================
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 from sksearch._utils._advice import glance
 from sksearch._utils._compat import is_valid_value, num_samples
-from sksearch._utils._terminal import warn
+from sksearch._utils._terminal import counted, warn
 from sksearch._utils._typing import Estimator, Samples
 from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.estimators._composed import find_space, listed, unknown_parts
@@ -56,6 +57,8 @@ from sksearch.estimators._model_choice import (
 )
 from sksearch.estimators._optima import without_optimum
 from sksearch.estimators._parts import Size
+from sksearch.executors._factory import count_workers
+from sksearch.executors._limits import Workers
 from sksearch.fitting.prepare._checks import (
     check_names,
     check_outcomes,
@@ -67,6 +70,8 @@ from sksearch.fitting.prepare._options import Composer, Options
 from sksearch.fitting.prepare._prior_results import given_guesses
 from sksearch.fitting.run._folds import Folds
 from sksearch.fitting.run._objectives import Allows, allowed_guesses
+from sksearch.fitting.run._plan import SearchPlan
+from sksearch.fitting.run._setup import learns
 from sksearch.history import Problem
 from sksearch.samplers._warm_start import EarlierTask
 from sksearch.space import Outcome, Space
@@ -260,6 +265,43 @@ def choices(options: Options, filled: Composer, problem: Problem, folds: Folds) 
         if name in options.left
     ]
     return tuple(notes)
+
+
+def use_of_workers(
+    workers: Workers, plan: SearchPlan, n_tasks: int, sampler: Sampler, scheduler: Scheduler
+) -> tuple[str, ...]:
+    """Describe in a line how many workers the plan keeps busy; nothing for a single worker.
+
+    Parameters
+    ----------
+    workers : Workers
+        Settings of the workers.
+    plan : SearchPlan
+        The planned rungs.
+    n_tasks : int
+        Number of fits with which a candidate begins.
+    sampler, scheduler : Sampler, Scheduler
+        Parts of the search.
+
+    Returns
+    -------
+    lines : tuple of str
+        At most one.
+    """
+    n_workers = glance(count_workers, workers.n_jobs, otherwise=1)
+    if n_workers == 1:
+        return ()
+    n, at_once = math.inf, scheduler.told.at_once
+    if not at_once and learns(sampler, scheduler):
+        n = workers.n_under_way(n_workers, n_tasks)
+        at_once = n == math.inf
+    used = min(n_workers, plan.n_first_fits, n * n_tasks)
+    how = "; results are used as they arrive" if at_once else ""
+    if n * n_tasks < min(n_workers, plan.n_first_fits):
+        how = f": {counted(int(n), 'candidate')} at a time, each with {counted(n_tasks, 'fit')}"
+    elif used < n_workers:
+        how = f": the search begins with {counted(int(used), 'fit')}{how}"
+    return (f"workers: {used:.0f} of {n_workers} are used{how}",)
 
 
 def _unknown_of(estimator: Estimator) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.base._state import Labels
 from sksearch.executors._factory import check_devices
 from sksearch.fitting.prepare._aiming import aimed, aims_of, check_metric, rule_for
-from sksearch.fitting.prepare._auto import choices, first_guesses, make_space
+from sksearch.fitting.prepare._auto import choices, first_guesses, make_space, use_of_workers
 from sksearch.fitting.prepare._averaging import check_ensemble, with_kept_rows
 from sksearch.fitting.prepare._checks import (
     check_memory_limit,
@@ -271,7 +271,12 @@ def _plan_of(options: Options, parts: Composition, data: Data, aim: Aim) -> Sear
     plan = SearchPlan.of(rungs, parts.resource, n_splits, refits, options.spending.select)
     plan = replace(plan, timeout=options.timeout)
     check_schedule(plan, aim.scheduler, parts.resource, options.stops, aim.aims)
-    return replace(plan, notes=choices(options, parts.search, aim.problem, data.folds))
+    n_tasks = len(parts.resource.folds(n_splits, aim.problem.min_resources, 0))
+    return replace(
+        plan,
+        notes=choices(options, parts.search, aim.problem, data.folds),
+        on_workers=use_of_workers(options.workers, plan, n_tasks, aim.sampler, aim.scheduler),
+    )
 
 
 def _context_of(options: Options, estimator: Estimator, data: Data, **rest: Any) -> Context:

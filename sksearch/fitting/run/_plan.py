@@ -1,5 +1,6 @@
 """Predicted cost of a search."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Self
@@ -104,6 +105,8 @@ class SearchPlan:
         rungs count them.
     is_most : bool
         True if the plan is an upper bound, since candidates may be dropped.
+    on_workers : tuple of str
+        Number of workers that the plan keeps busy, in a line; empty for a single worker.
 
     Examples
     --------
@@ -134,6 +137,7 @@ class SearchPlan:
     timeout: float | None = None
     n_audited: int = 0
     is_most: bool = False
+    on_workers: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -174,6 +178,13 @@ class SearchPlan:
         return self.n_candidates >= ENDLESS
 
     @property
+    def n_first_fits(self) -> float:
+        """Number of fits that may run at the same time at the start."""
+        if self.is_endless:
+            return math.inf
+        return sum(rung.n_fits for rung in self.rungs if rung.iter == 0)
+
+    @property
     def by_folds(self) -> bool:
         """True if a unit is a fold, so that the scores of one rung are a part of the next."""
         return self.unit == "folds"
@@ -196,14 +207,18 @@ class SearchPlan:
             " ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True))
             for row in self._table()
         ]
-        return printable("\n".join([*self.notes, *table, *self._sums(), *self._bill()]))
+        return printable("\n".join([*self.notes, *table, *self._last_lines()]))
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         head, *rows = self._table() or [()]
         rungs = table(head, rows) if head else ""
-        return join(paragraphs(self.notes), rungs, paragraphs([*self._sums(), *self._bill()]))
+        return join(paragraphs(self.notes), rungs, paragraphs(self._last_lines()))
+
+    def _last_lines(self) -> list[str]:
+        """Lines below the table."""
+        return [*self._sums(), *self.on_workers, *self._bill()]
 
     def _table(self) -> list[tuple]:
         """Table of the rungs; empty if their number is unknown."""

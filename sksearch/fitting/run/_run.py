@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from pickle import PicklingError
 from typing import Any
@@ -165,8 +166,9 @@ class Run(Workload):
         """Run to the end, and record the reason of the end."""
         workers, folder = self.setup.workers, self.recorder.folder
         args = workers.n_jobs, workers.pre_dispatch, workers.limits, folder, workers.devices
-        n = workers.n_under_way(len(self.context.folds(1, 0))) if self.setup.learns else None
         executor = make_executor(self.setup.evaluate, self.context, *args)
+        n_tasks = len(self.context.folds(self.study.history.problem.min_resources, 0))
+        n = partial(workers.n_under_way, n_tasks=n_tasks) if self.setup.learns else None
         why = "interrupted"
         try:
             with self._watch, Interrupts(), self._entered(executor):

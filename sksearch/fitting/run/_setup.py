@@ -66,8 +66,7 @@ class Setup:
     @property
     def learns(self) -> bool:
         """True if the next proposals depend on results."""
-        scheduler = self.scheduler
-        return self.sampler.reads.results or scheduler.reads.results or scheduler.told.by_fold
+        return learns(self.sampler, self.scheduler)
 
     def study(self) -> Study:
         """Begin a study of the problem."""
@@ -75,10 +74,15 @@ class Setup:
         return kind(self.problem, self.sampler, self.scheduler)
 
 
+def learns(sampler: Sampler, scheduler: Scheduler) -> bool:
+    """Return whether the next proposals of a composition depend on results."""
+    return sampler.reads.results or scheduler.reads.results or scheduler.told.by_fold
+
+
 class OneThreadStudy(Study):
     """Proposes with one BLAS thread, as with workers, so that results are bit-identical."""
 
-    def ask(self) -> Job | None:
+    def ask(self, n_idle: int = 0) -> Job | None:
         """Return the next job."""
         with one_blas_thread():
-            return super().ask()
+            return super().ask(n_idle)
