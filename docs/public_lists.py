@@ -14,13 +14,14 @@ from sksearch.executors import Executor
 
 #: Sections of the API page; an object that several modules export is listed at the first.
 SECTIONS = {
-    "Searches": "sksearch",
+    "Searches of daily use": "sksearch",
+    "Searches with scikit-learn's names": "sksearch.model_selection",
+    "All searches": "sksearch.search",
     "Spaces": "sksearch.space",
     "Estimator families": "sksearch.estimators",
     "Samplers": "sksearch.samplers",
     "Schedulers": "sksearch.schedulers",
     "Resources": "sksearch.resources",
-    "A search of your own": "sksearch.search",
     "Plans and ensembles": "sksearch.fitting",
     "Checkpoints": "sksearch.checkpoint",
     "Kills": "sksearch.chaos",
@@ -46,19 +47,19 @@ SECTIONS = {
 if not (find_spec("torch") and find_spec("skorch")):
     del SECTIONS["Nets for images"]  # they cannot be imported
 #: What to begin with comes first, then the order of ``__all__``.
-FIRST = ("SearchCV", "tune")
-#: Families of what the package itself exports, by the last part of their modules' names; the
-#: last one has all others.
+FIRST = ("SearchCV", "tune", "default_models", "report")
+#: Families of searches, by the last part of their modules' names; the last one has all others.
 FAMILIES = {
-    "In one line, or of any parts": ("_full", "_tune"),
-    "Of scikit-learn's names": ("_namesakes", "_halving_namesakes"),
+    "In one line, or of any parts": ("_full", "_tune", "_models", "_report"),
     "Weak candidates are stopped early": ("_fidelity", "_incremental", "_asynchronous"),
     "Candidates are learnt": ("_learning",),
     "Learnt, and stopped early": ("_halving_hybrids", "_hybrids", "_fabolas"),
     "Evolution and populations": ("_evolution", "_pbt"),
     "Gradients": ("_hypergradient",),
+    "A search of your own": ("_base", "_parts"),
     "Spaces, functions and results": (),
 }
+SEARCHES = ("sksearch", "sksearch.search")  # modules listed by family
 PROTOCOLS = (Sampler, Scheduler, Resource, Executor)
 MARK = re.compile(r"<!-- (sksearch[\w.]*) -->.*?<!-- -->")
 
@@ -96,19 +97,19 @@ def api_page() -> str:
         if new:
             intro = importlib.import_module(module_name).__doc__.partition("\n")[0]
             parts.append(f"## {title}\n\n{intro}\n")
-            families = _families(objects) if module_name == "sksearch" else {"": new}
+            families = _families(objects, new) if module_name in SEARCHES else {"": new}
             parts += [_list(family, module_name, names) for family, names in families.items()]
     return "\n".join(parts)
 
 
-def _families(objects: dict[str, Any]) -> dict[str, list[str]]:
+def _families(objects: dict[str, Any], names: list[str]) -> dict[str, list[str]]:
     """Return names by family, in the order of `FAMILIES`; `FIRST` come first."""
     found: dict[str, list[str]] = {family: [] for family in FAMILIES}
-    for name in sorted(objects, key=lambda name: name not in FIRST):
+    for name in sorted(names, key=lambda name: ([*FIRST, name].index(name), name)):
         home = objects[name].__module__
         of = (f for f, homes in FAMILIES.items() if home.endswith(tuple(f".{h}" for h in homes)))
         found[next(of, [*FAMILIES][-1])].append(name)
-    return found
+    return {family: names for family, names in found.items() if names}
 
 
 def fill_table(page: str) -> str:

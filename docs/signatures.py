@@ -143,7 +143,9 @@ def _as_rst(text: str) -> str:
 
 
 def _write_docstring(cls: ast.ClassDef, lines: list[str]) -> None:
-    """Write the entries of shared names."""
+    """Write the entries of shared names; a private base is not documented."""
+    if cls.name.startswith("_"):
+        return
     sections, parameters = shared_entries(), _parameters(cls)
     of_resource = sections["Attributes of searches that spend a resource"]
     attributes = sections["Attributes of all searches"]

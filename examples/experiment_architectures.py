@@ -40,13 +40,8 @@ import numpy as np
 from scipy.stats import randint
 from sklearn.model_selection import train_test_split
 
-from sksearch import (
-    ForestBayesSearchCV,
-    GPBayesSearchCV,
-    IncrementalEvaluationSearchCV,
-    RandomSearchCV,
-    When,
-)
+from sksearch import GPBayesSearchCV, RandomSearchCV, When
+from sksearch.search import ForestBayesSearchCV, IncrementalEvaluationSearchCV
 
 try:
     from sksearch.neural import LayeredConvNetClassifier, layered_conv_net_space

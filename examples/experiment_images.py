@@ -32,16 +32,11 @@ from joblib import Memory
 from scipy.stats import randint
 from sklearn.model_selection import train_test_split
 
-from sksearch import (
-    BOHBSearchCV,
-    GPBayesSearchCV,
-    HyperbandSearchCV,
-    IncrementalEvaluationSearchCV,
-    RandomSearchCV,
-)
+from sksearch import BOHBSearchCV, GPBayesSearchCV, HyperbandSearchCV, RandomSearchCV
 from sksearch.datasets import load
 from sksearch.neural import ConvNetClassifier, conv_net_space
 from sksearch.plotting import RegretDisplay
+from sksearch.search import IncrementalEvaluationSearchCV
 from sksearch.stats import anytime_regret
 
 #: The names of the sets, and those of torchvision's classes.

@@ -50,7 +50,7 @@ def from_sktime(
     >>> from sksearch.bridges import from_sktime
     >>> from_sktime(Ridge())
     Traceback (most recent call last):
-    TypeError: Ridge is no classifier, regressor or forecaster of sktime.
+    TypeError: Ridge is not an sktime classifier, regressor or forecaster.
     """
     kinds: dict[str, Any] = {
         "classifier": SeriesClassifier,
@@ -60,7 +60,7 @@ def from_sktime(
     tag = getattr(estimator, "get_tag", lambda name, *args, **kwargs: None)("object_type")
     if tag not in kinds:
         raise TypeError(
-            f"{type(estimator).__name__} is no classifier, regressor or forecaster of sktime."
+            f"{type(estimator).__name__} is not an sktime classifier, regressor or forecaster."
         )
     return kinds[tag](estimator)
 
@@ -97,10 +97,10 @@ def from_skforecast(forecaster: Any) -> "SkforecastRegressor":
     >>> from sksearch.bridges import from_skforecast
     >>> from_skforecast(Ridge())
     Traceback (most recent call last):
-    TypeError: Ridge is no forecaster of one series.
+    TypeError: Ridge is not a forecaster of a single series.
     """
     if not all(hasattr(forecaster, name) for name in ("fit", "predict", "set_lags")):
-        raise TypeError(f"{type(forecaster).__name__} is no forecaster of one series.")
+        raise TypeError(f"{type(forecaster).__name__} is not a forecaster of a single series.")
     return SkforecastRegressor(forecaster)
 
 
@@ -182,7 +182,7 @@ class _Forecaster(RegressorMixin, BaseEstimator, ABC):
             The series, in the order of time.
         """
         if num_samples(X) != num_samples(y):
-            raise ValueError(f"X has {num_samples(X)} points, and y {num_samples(y)}.")
+            raise ValueError(f"X has {num_samples(X)} points, but y has {num_samples(y)}.")
         index: Any = getattr(y, "index", None)  # a list has one as well
         self.last_ = None if index is None or callable(index) else index[-1]
         self.forecaster_ = self._fitted(y, _columns(X))
@@ -209,8 +209,8 @@ class _Forecaster(RegressorMixin, BaseEstimator, ABC):
         index: Any = getattr(X, "index", None)
         if self.last_ is not None and index is not None and not index[0] > self.last_:
             raise ValueError(
-                f"X begins at {index[0]}, and the series ended at {self.last_}: a forecaster "
-                "predicts what follows only. For a search pass cv=TimeSeriesSplit(...)."
+                f"X begins at {index[0]}, but the training series ended at {self.last_}: a "
+                "forecaster only predicts later points. In a search, pass cv=TimeSeriesSplit(...)."
             )
         return np.ravel(np.asarray(self._forecast(num_samples(X), _columns(X))))
 
@@ -275,7 +275,9 @@ class SkforecastRegressor(_Forecaster):
             self.forecaster.set_lags(params.pop("lags"))
         own = {name.removeprefix("estimator__"): value for name, value in params.items()}
         if wrong := [name for name in params if not name.startswith("estimator__")]:
-            raise ValueError(f"Invalid parameter {wrong[0]!r}: lags or estimator__... can be set.")
+            raise ValueError(
+                f"Invalid parameter {wrong[0]!r}: the valid parameters are lags and estimator__..."
+            )
         if own:
             self.forecaster.set_params(own)
         return self

@@ -78,9 +78,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     'usage:'
     """
     parser = argparse.ArgumentParser(prog="sksearch.chaos", description=__doc__.split("\n")[0])
-    parser.add_argument("script", help="a Python file that fits one search or more")
-    parser.add_argument("--kills", type=int, default=20, help="how often, default: 20")
-    parser.add_argument("--seed", type=int, default=0, help="of the moments of the kills")
+    parser.add_argument("script", help="a Python file that fits one or more searches")
+    parser.add_argument("--kills", type=int, default=20, help="number of kills, default: 20")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the times of the kills")
     args = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="chaos-") as name:
         report = torment(args.script, args.kills, random.Random(args.seed), Path(name))
@@ -129,9 +129,9 @@ class KillReport:
 
     def __str__(self):
         bars = [
-            (self.equal, "each search ends as the undisturbed one"),
-            (not self.again, f"{self.again} evaluations that had ended are run again"),
-            (not self.steps_again, f"{self.steps_again} units of training are paid for again"),
+            (self.equal, "each search ends like the undisturbed one"),
+            (not self.again, f"{self.again} finished evaluations were repeated"),
+            (not self.steps_again, f"{self.steps_again} units of training were repeated"),
         ]
         head = (
             f"{self.kills} kills, {self.evaluations} evaluations, {self.in_flight} of them ran at"
@@ -239,7 +239,7 @@ def torment(script: str, n_kills: int, rng: random.Random, folder: Path) -> Kill
     seconds = time.monotonic() - start
     expected = pickle.loads((plain / "result").read_bytes())
     if not expected:
-        raise RuntimeError(f"{script} fits no search of sksearch.")
+        raise RuntimeError(f"{script} does not fit an sksearch search.")
     numbers = count()
     while report.kills < n_kills:
         (own := folder / str(next(numbers))).mkdir()
@@ -289,7 +289,7 @@ def _wait(process, folder, seconds):
         return False
     if status != 0:
         said = (folder / "output").read_text(errors="replace").splitlines()[-15:]
-        raise RuntimeError("The script fails by itself:\n" + "\n".join(said))
+        raise RuntimeError("The script fails even without kills:\n" + "\n".join(said))
     return True
 
 

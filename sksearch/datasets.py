@@ -91,7 +91,7 @@ def load(name: str, n_samples: int | None = None, random_state: int = 0) -> Bunc
     ((500, 64), 'sklearn.datasets.load_digits')
     """
     if name not in _FILES:
-        raise ValueError(f"name={name!r} is no known data set: use one of {', '.join(_FILES)}.")
+        raise ValueError(f"name={name!r} is not a known data set: use one of {', '.join(_FILES)}.")
     if n_samples is not None and (not isinstance(n_samples, Integral) or n_samples < 1):
         raise ValueError(f"n_samples={n_samples!r} must be a positive int, or None for all rows.")
     X, y, source = _titanic() if name == "titanic" else _read(name) or _bundled(name)

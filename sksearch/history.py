@@ -200,7 +200,7 @@ class Result:
         if math.isinf(self.score):
             raise ValueError(f"score={self.score} must be finite, or NaN for a failed job.")
         if not 0 <= self.cost < math.inf:
-            raise ValueError(f"cost={self.cost} must be a count of seconds, 0 or more.")
+            raise ValueError(f"cost={self.cost} must be a number of seconds, at least 0.")
 
     @property
     def violation(self) -> float:
@@ -498,8 +498,8 @@ class History:
         trial = self.trials[trial_id]
         if trial.running != resource:
             raise ValueError(
-                f"Trial {trial_id} is running to {trial.running}, not to {resource}: "
-                "tell each job once, as it was asked."
+                f"Trial {trial_id} is running to {trial.running}, not to {resource}: tell each "
+                "job exactly once, with the resource returned by ask."
             )
         trial.running = None
         trial.results[resource] = result

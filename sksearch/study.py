@@ -186,7 +186,7 @@ class Study:
         elif not (isinstance(decision.resource, Integral) and 1 <= decision.resource <= top):
             wrong = f"the resource must be a whole number from 1 to {top}"
         elif isinstance(decision, Resume) and decision.trial_id not in range(len(history.trials)):
-            wrong = f"there are {len(history.trials)} trials, the first is 0"
+            wrong = f"trials are numbered from 0, and the history has {len(history.trials)}"
         else:
             return decision
         # Only now: formatting the message takes as long as the rest of `ask`.
@@ -218,8 +218,6 @@ class Study:
     def _note_exhausted(self) -> None:
         self.history.exhausted = True
         warn(
-            f"The search space has no new candidate after {len(self.history.trials)}: the "
-            "search goes on without. Ask for fewer candidates, or widen the space.",
-            UserWarning,
-            stacklevel=2,
+            f"The search space has no new candidate after {len(self.history.trials)}: the search "
+            "continues without new ones. Ask for fewer candidates, or widen the space.",
         )

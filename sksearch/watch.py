@@ -1,4 +1,4 @@
-"""A page that shows the results of a ``checkpoint_dir``, while its search runs or afterwards.
+"""Shows the searches of directories on a page, while they run or afterwards.
 
     python -m sksearch.watch DIR [DIR ...] [--every SECONDS] [--output FILE]
 
@@ -85,21 +85,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="sksearch.watch", description=__doc__.split("\n")[0])
     about = "the checkpoint_dir of a search, or a directory with several"
     parser.add_argument("folders", metavar="DIR", nargs="+", help=about)
-    parser.add_argument("--every", type=_positive, metavar="SECONDS", help="write it again")
+    parser.add_argument(
+        "--every", type=_positive, metavar="SECONDS", help="interval between updates"
+    )
     parser.add_argument("--output", type=Path, metavar="FILE", help="default: DIR/watch.html")
     args = parser.parse_args(arguments)
     folders = [Path(each).expanduser() for each in args.folders]
     folder = folders[0]
     output = args.output or (folder if folder.is_dir() else folder.parent) / "watch.html"
     if args.output and (output.is_dir() or not output.parent.is_dir()):
-        parser.error(f"--output {output} must be a file in a folder that there is.")
+        parser.error(f"--output {output} must be a file in an existing folder.")
     while True:
         try:
             is_over, text = _read(folders, args.every)
         except (FileNotFoundError, JournalError) as error:
             # With --every the search may be about to begin.
             if args.every is None:
-                say(f"There is no search to show: {error}", file=sys.stderr)
+                say(f"No search to show: {error}", file=sys.stderr)
                 return 1
             why = join(element("h1", "No search yet"), element("p", _short(error)))
             is_over, text = False, whole_page("No search yet", [why], args.every)
@@ -162,7 +164,7 @@ def _positive(word):
     with suppress(ValueError):
         if 0 < (seconds := float(word)) < math.inf:
             return seconds
-    raise argparse.ArgumentTypeError(f"{word!r} must be a count of seconds above 0.")
+    raise argparse.ArgumentTypeError(f"{word!r} must be a number of seconds above 0.")
 
 
 def _read(paths, every):
@@ -182,7 +184,7 @@ def _read(paths, every):
         title = f"{len(saved)} searches"
         sections.insert(0, join(element("h1", title), _overview(saved, folders)))
     now = time.strftime("%Y-%m-%d %H:%M:%S")
-    sections[-1] = join(sections[-1], element("p", f"Written {now}.", class_="soft"))
+    sections[-1] = join(sections[-1], element("p", f"Updated {now}.", class_="soft"))
     return is_over, whole_page(title, sections, None if is_over else every)
 
 
@@ -273,7 +275,7 @@ def _state(saved, path):
         return "Finished."
     file = path if path.is_file() else path / JOURNAL
     ago = max(0.0, wall_time() - file.stat().st_mtime)
-    return f"Not finished; the last entry of its journal is {duration(ago)} old."
+    return f"Not finished; last journal entry {duration(ago)} ago."
 
 
 def _facts(saved, progress):
@@ -322,13 +324,9 @@ def _rungs(saved):
         known = scores[np.isfinite(scores)]
         best, middle = (known.max(), np.median(known)) if len(known) else (math.nan, math.nan)
         n_failed = len(scores) - len(known)
-        rows.append(
-            (
-                *(f"{part:,}" for part in key),
-                f"{len(scores):,} of {max(planned.get(key, 0), len(scores)):,}",
-                number(float(best)), number(float(middle)), f"{n_failed:,}" if n_failed else "",
-            )
-        )  # fmt: skip
+        n_scores = f"{len(scores):,} of {max(planned.get(key, 0), len(scores)):,}"
+        cells = n_scores, number(float(best)), number(float(middle))
+        rows.append((*(f"{n:,}" for n in key), *cells, f"{n_failed:,}" if n_failed else ""))
     head = ["#bracket", f"#{saved.plan_.unit}", "#candidates", "#best", "#median", "#failed"]
     yield element("h3", "Rungs")
     yield element("div", table(head, rows, class_="sort"), class_="wide")

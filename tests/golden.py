@@ -61,14 +61,14 @@ VERSIONS = re.compile(r'"(versions|sksearch)":(\{[^}]*\}|"[^"]*")')
 
 def cases():
     """Yield a name, a search and its data for each case."""
-    for name in sorted(n for n in sksearch.__all__ if n.endswith("SearchCV")):
-        cls = getattr(sksearch, name)
+    for name in sorted(n for n in sksearch.search.__all__ if n.endswith("SearchCV")):
+        cls = getattr(sksearch.search, name)
         params = inspect.signature(cls).parameters
         own = {key: value for key, value in FEW.items() if key in params}
-        if cls is sksearch.HypergradientSearchCV:
+        if cls is sksearch.search.HypergradientSearchCV:
             yield name, cls(Ridge(), {"alpha": loguniform(1e-3, 1e3)}, **own), (XR, yr)
             continue
-        if issubclass(cls, sksearch.GridSearchCV):
+        if issubclass(cls, sksearch.model_selection.GridSearchCV):
             yield name, cls(KNeighborsRegressor(), {"n_neighbors": [1, 3, 9, 3]}), (XR, yr)
             continue
         if "resource" in params and name != "SearchCV":
@@ -88,7 +88,7 @@ def cases():
             estimator, space, scheduler="asynchronous", **args
         ),
         "BOHB all": sksearch.BOHBSearchCV(estimator, space, transfer="all", **args),
-        "GPHyperband joint": sksearch.GPHyperbandSearchCV(
+        "GPHyperband joint": sksearch.search.GPHyperbandSearchCV(
             estimator, space, transfer="joint", n_iterations=2, batch_size=2, **args
         ),
         "Hyperband algorithm1": sksearch.HyperbandSearchCV(
@@ -105,7 +105,7 @@ def cases():
             estimator, space, acquisition="log_pi", n_iter=14, n_initial=4
         ),
         "ASHA stopping": sksearch.ASHASearchCV(estimator, space, variant="stopping", **args),
-        "Incremental gp": sksearch.IncrementalEvaluationSearchCV(
+        "Incremental gp": sksearch.search.IncrementalEvaluationSearchCV(
             estimator, space, population="gp", candidates="largest", **args
         ),
     }

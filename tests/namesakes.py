@@ -2,7 +2,7 @@
 
 from sklearn.model_selection import ParameterGrid
 
-from sksearch import GridSearchCV
+from sksearch.model_selection import GridSearchCV
 
 
 def sklearn_like(target, estimator, space, kwargs):

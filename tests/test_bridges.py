@@ -130,7 +130,7 @@ def test_points_that_are_known_are_not_forecast():
     fitted = from_sktime(Drift()).fit(PAST, Y[:60])
     with pytest.raises(ValueError, match=r"begins at 2005-10.*TimeSeriesSplit"):
         fitted.predict(PAST[-3:])
-    with pytest.raises(ValueError, match="X has 59 points, and y 60"):
+    with pytest.raises(ValueError, match="X has 59 points, but y has 60"):
         from_sktime(Drift()).fit(PAST[1:], Y[:60])
 
 
@@ -146,7 +146,7 @@ def test_lags_and_the_estimator_of_skforecast_are_searched_and_its_owner_keeps_i
     assert len(best.forecaster_.lags) == search.best_params_["lags"] == 12
     assert best.get_params()["estimator__alpha"] == search.best_params_["estimator__alpha"]
     assert np.abs(search.predict(FUTURE) - Y[60:]).max() < 1
-    with pytest.raises(ValueError, match=r"'depth'.*lags or estimator__"):
+    with pytest.raises(ValueError, match=r"'depth'.*lags and estimator__"):
         from_skforecast(theirs).set_params(depth=3)
     check_search(search.set_params(refit=False), PAST, Y[:60])
 
@@ -169,7 +169,7 @@ def test_classifiers_and_regressors_of_series():
 
 @pytest.mark.parametrize("wrap", [from_sktime, from_skforecast])
 def test_what_is_none_of_them_is_refused(wrap):
-    with pytest.raises(TypeError, match="Ridge is no"):
+    with pytest.raises(TypeError, match="Ridge is not"):
         wrap(Ridge())
 
 

@@ -136,8 +136,8 @@ if __name__ == "__main__":
 @pytest.mark.parametrize(
     ("shift", "status", "says"),
     [
-        ("0.0", 0, "ok    each search ends as"),
-        pytest.param("time.time()", 1, "FAIL  each search ends as", marks=pytest.mark.whole),
+        ("0.0", 0, "ok    each search ends like"),
+        pytest.param("time.time()", 1, "FAIL  each search ends like", marks=pytest.mark.whole),
     ],
 )
 def test_a_users_own_script_is_killed_and_compared(shift, status, says, tmp_path, capsys):
@@ -154,7 +154,7 @@ def test_a_users_own_script_is_killed_and_compared(shift, status, says, tmp_path
 @pytest.mark.whole
 def test_a_script_without_a_search_and_one_that_fails_are_told(tmp_path):
     script = tmp_path / "script.py"
-    for text, says in (("", "fits no search"), ("1 / 0", "ZeroDivisionError")):
+    for text, says in (("", "does not fit an sksearch search"), ("1 / 0", "ZeroDivisionError")):
         script.write_text(text)
         with pytest.raises(RuntimeError, match=says):
             chaos.main([str(script)])

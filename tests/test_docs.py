@@ -35,7 +35,9 @@ MODULES = [
         if module.name not in {"_utils", "reader"} and (module.name != "neural" or HAS_TORCH)
     ),
 ]
-SEARCHES = [getattr(sksearch, name) for name in sksearch.__all__ if name.endswith("SearchCV")]
+SEARCHES = [
+    getattr(sksearch.search, name) for name in sksearch.search.__all__ if name.endswith("SearchCV")
+]
 MADE = {"_build", "gallery", "generated"}  # by Sphinx, as is docs/api.md
 PAGES = [
     *("README.md", "CONTRIBUTING.md"),
@@ -237,7 +239,7 @@ def test_no_description_of_a_parameter_begins_with_of():
 def test_user_pages_avoid_turns_of_phrase_at_least_as_well_as_optuna():
     pages = english.groups()["user pages"]
     too_many = {
-        tic for tic, rate in english.rates(pages).items() if rate > english.TICS[tic].limit
+        tic for tic, rate in english.rates("user pages").items() if rate > english.TICS[tic].limit
     }
     lines = [(page, line) for page in pages for line in english.sentences(page)]
     assert [
@@ -250,7 +252,7 @@ def test_user_pages_avoid_turns_of_phrase_at_least_as_well_as_optuna():
 
 @pytest.mark.parametrize("group", english.CEILINGS)
 def test_other_texts_get_no_worse(group):
-    rate = sum(english.rates(english.groups()[group]).values())
+    rate = sum(english.rates(group).values())
     assert rate <= english.CEILINGS[group], "run python -m docs.english FILE"
 
 
@@ -285,6 +287,18 @@ def test_turns_of_phrase_are_found(sentence, tics, tmp_path):
         f"# Page\n\n```python\ncount of\n```\n\n- [{sentence}](trainings.md)\n| `params` |\n"
     )
     assert [tic for tic, _ in english.found(english.sentences(page))] == tics
+
+
+def test_messages_are_strings_of_errors_and_warnings(tmp_path):
+    module = tmp_path / "module.py"
+    module.write_text(
+        'def f(n):\n    """A docstring."""\n    warn(f"{n} trainings.", UserWarning)\n'
+        '    raise ValueError("A count of " + g("two.") + f"{h(\'else\')} words.")\n'
+        '    print("anew")\n'
+    )
+    lines = english.sentences(module, "messages")
+    assert lines == ["A count of", "two.", "_ words.", "_ trainings."]
+    assert [tic for tic, _ in english.found(lines)] == ["count of", "trainings"]
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -83,16 +83,17 @@ def failed_checks(search):
 #: Of each kind of `fit` one search: the others differ from these in what they propose.
 SEARCHES = [
     sksearch.RandomSearchCV, sksearch.SearchCV, sksearch.HyperbandSearchCV,
-    sksearch.GPBayesSearchCV, sksearch.GPHalvingSearchCV, sksearch.GridSearchCV,
-    sksearch.HalvingRandomSearchCV, sksearch.PBTSearchCV, sksearch.HypergradientSearchCV,
+    sksearch.GPBayesSearchCV, sksearch.GPHalvingSearchCV, sksearch.model_selection.GridSearchCV,
+    sksearch.model_selection.HalvingRandomSearchCV, sksearch.PBTSearchCV,
+    sksearch.search.HypergradientSearchCV,
 ]  # fmt: skip
 
 
 def space_of(cls, name):
     """Two values; what lies between them, and few candidates, for a search that cannot jump."""
-    if cls is sksearch.HypergradientSearchCV:
+    if cls is sksearch.search.HypergradientSearchCV:
         return {"param_distributions": {name: loguniform(0.1, 1.0)}, "n_iter": 3}
-    if issubclass(cls, sksearch.GridSearchCV):
+    if issubclass(cls, sksearch.model_selection.GridSearchCV):
         return {"param_grid": {name: [0.1, 1.0]}}
     return {"param_distributions": {name: [0.1, 1.0]}}
 
@@ -183,7 +184,7 @@ HALVING_EXCEPTIONS = {
 @pytest.mark.whole
 def test_halving_passes_the_tests_of_scikit_learn_but_for_folds_and_order(tmp_path):
     source = Path(inspect.getfile(test_successive_halving)).read_text(encoding="utf-8")
-    line = "from sksearch import HalvingGridSearchCV, HalvingRandomSearchCV\n"
+    line = "from sksearch.model_selection import HalvingGridSearchCV, HalvingRandomSearchCV\n"
     script = tmp_path / "test_halving.py"
     script.write_text(source.replace("from sklearn.svm import", f"{line}from sklearn.svm import"))
     command = [sys.executable, "-m", "pytest", "-q", "-W", "ignore", "-p", "no:cacheprovider"]

@@ -56,9 +56,9 @@ SOME = ("SearchCV", "TPESearchCV", "GPBayesSearchCV", "HyperbandSearchCV", "BOHB
 OTHER_SPACES = ("HypergradientSearchCV", "GridSearchCV", "HalvingGridSearchCV")
 
 NEW = set()
-for name in sksearch.__all__:
+for name in sksearch.search.__all__:
     if name.endswith("SearchCV") and name not in {*SEARCHES, *OTHER_SPACES}:
-        own = inspect.signature(getattr(sksearch, name)).parameters
+        own = inspect.signature(getattr(sksearch.search, name)).parameters
         size = {"n_iter": N_TRAININGS, "n_iterations": 3, "n_candidates": 243}
         common = EPOCHS if "resource" in own else COMMON
         SEARCHES[name] = common | {key: size[key] for key in size if key in own}
@@ -68,7 +68,7 @@ for name in sksearch.__all__:
 @cache
 def optima_of(name):
     """Loss that each run ended with, and the epochs that it spent."""
-    search = partial(getattr(sksearch, name), **SEARCHES[name])
+    search = partial(getattr(sksearch.search, name), **SEARCHES[name])
     table = run_experiment({name: search}, {"Branin": PROBLEM}, N_SEEDS, verbose=0)
     last = table.groupby("seed").last()
     return last["incumbent"].to_numpy(), last["resource"].max()

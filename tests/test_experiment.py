@@ -165,7 +165,7 @@ def test_several_metrics_need_one_by_which_to_compare():
         SVC(), {"C": [1, 2]}, n_iter=2, scoring=["accuracy", "f1_macro"], refit=False, cv=2
     )
     X, y = load_iris(return_X_y=True)
-    with pytest.warns(UserWarning, match="several metrics: name one by refit="):
+    with pytest.warns(UserWarning, match="several metrics: choose one with refit="):
         run_experiment({"two": search}, {"iris": (X, y)}, 1, verbose=0)
 
 
@@ -406,9 +406,15 @@ def test_progress_is_told_on_standard_error_or_not_at_all(capsys):
             "'p' is .* must be a CurveProblem",
         ),
         ({"a": (Hyperband(), RandomSampler())}, None, 2, TypeError, "must be .Sampler, Scheduler"),
-        ({"a": RANDOM}, {"p": DATA}, 2, TypeError, "'a' is a pair, which is played on curves"),
-        ({"a": "Hyperband"}, None, 2, TypeError, "'a' is 'Hyperband', and must be a search"),
-        ({"a": RandomSearchCV}, {"p": IN_TURN}, 2, TypeError, "'p' deals its families in turn"),
+        (
+            {"a": RANDOM},
+            {"p": DATA},
+            2,
+            TypeError,
+            "'a' is a pair, which can only be played on curves",
+        ),
+        ({"a": "Hyperband"}, None, 2, TypeError, "'a' is 'Hyperband', but must be a search"),
+        ({"a": RandomSearchCV}, {"p": IN_TURN}, 2, TypeError, "'p' has schedule='round_robin'"),
         ({"a": RandomSearchCV}, {"p": DATA}, 2, TypeError, "problem 'p' has only data"),
         ({"a": Curve()}, None, 2, TypeError, "'a' has none of the parameters param_distributions"),
     ],

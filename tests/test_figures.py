@@ -212,6 +212,33 @@ def test_crashes_that_were_simulated_are_those_of_the_record():
     assert f"{crashes:,} crashes" in MEASUREMENTS
 
 
+def test_errors_of_the_six_searches_are_those_of_the_record():
+    runs = lines_of("architectures.jsonl")
+    found = {}
+    for run in runs:
+        found.setdefault((run["data"], run["method"]), []).append(run)
+    names = ["random", "gp", "forest"]
+    page = PAGES["architectures"]
+    for data, after in {"mnist": "\n| MNIST", "cifar10": "\n| CIFAR-10"}.items():
+        rows = rows_of(page, after)[1:]
+        for method, row in zip(
+            [*names, *(f"incremental, {of}" for of in names)], rows, strict=True
+        ):
+            of = found[data, method]
+            for key, text in zip(("valid", "test"), row[2:], strict=True):
+                mean, spread = text.split(" ± ")
+                values = 100 * np.array([run[key] for run in of])
+                assert as_shown(values.mean(), mean), (data, method)
+                assert as_shown(values.std(ddof=1), spread), (data, method)
+            assert as_shown(np.mean([run["candidates"] for run in of]), row[1])
+    best = {data: min(run["test"] for run in runs if run["data"] == data) for data, _ in found}
+    assert f"{100 * best['mnist']:.2f} % on MNIST" in page
+    assert f"{100 * best['cifar10']:.2f} % on CIFAR-10" in page
+    reproduced = (ROOT / "docs" / "records" / "reproduced.md").read_text(encoding="utf-8")
+    assert f"{len(runs)} runs: on MNIST" in reproduced
+    assert all(f"the best net {100 * error:.2f} %" in reproduced for error in best.values())
+
+
 def test_the_picture_of_lists_is_that_of_the_record(monkeypatch):
     monkeypatch.syspath_prepend(RECORDS.parent)
     from _many_models_picture import ratios

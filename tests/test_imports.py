@@ -3,12 +3,17 @@
 Modules are counted, since times vary; `examples/benchmarks/imports.py` measures the time.
 """
 
+import ast
 import importlib
+import inspect
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+import sklearn.model_selection
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 
 import sksearch
 
@@ -74,7 +79,16 @@ def test_a_fit_and_its_report_need_nothing_of_the_wing():
 LAZY = [
     f"sksearch{each}"
     for each in (
-        *("", ".search", ".samplers", ".schedulers", ".executors", ".checkpoint", ".space"),
+        *(
+            "",
+            ".model_selection",
+            ".search",
+            ".samplers",
+            ".schedulers",
+            ".executors",
+            ".checkpoint",
+            ".space",
+        ),
         *(
             ".reporting",
             ".stats",
@@ -112,7 +126,50 @@ def test_packages_are_attributes():
     assert modules >= {"sksearch.plotting._regret", "sksearch.simulators"}
 
 
-def test_a_star_imports_all():
+def test_a_star_imports_all_and_shadows_nothing():
     names = {}
     exec("from sksearch import *", names)
     assert set(sksearch.__all__) <= set(names)
+    assert not {*sksearch.__all__} & {*sklearn.model_selection.__all__}
+
+
+@pytest.mark.parametrize("name", sksearch.model_selection.__all__)
+def test_the_searches_of_scikit_learn_are_one_word_away(name):
+    ours, theirs = importlib.import_module("sksearch.model_selection"), sklearn.model_selection
+    first = [[*inspect.signature(getattr(each, name)).parameters] for each in (ours, theirs)]
+    assert set(first[1]) <= set(first[0])
+
+
+# ---- the surface: names that a reader has to hold, and parameters
+
+
+def public_names():
+    """Public names by module, as files have them: some cannot be imported everywhere."""
+    root = Path(sksearch.__file__).parent
+    names = {"sksearch": sksearch.__all__}
+    for path in root.iterdir():
+        if path.name[0] != "_" and (path.suffix == ".py" or (path / "__init__.py").exists()):
+            names[f"sksearch.{path.stem}"] = names_in(path)
+    return names
+
+
+def names_in(path):
+    """Names that a module or package defines for others."""
+    if (path / "__init__.pyi").exists():
+        return sorted(importlib.import_module(f"sksearch.{path.stem}").__all__)
+    body = ast.parse((path if path.suffix else path / "__init__.py").read_text("utf-8")).body
+    listed = [
+        ast.literal_eval(node.value)
+        for node in body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets) == "__all__"
+    ]
+    own = [getattr(node, "name", "_") for node in body]
+    return sorted(listed[0] if listed else [name for name in own if name[0] != "_"])
+
+
+def test_the_surface_can_be_held():
+    names = public_names()
+    assert len(names["sksearch"]) <= 20
+    outside = {name for module in names for name in names[module]} - {*names["sksearch.search"]}
+    assert len(outside) <= 248
+    assert len(inspect.signature(sksearch.SearchCV).parameters) <= 35

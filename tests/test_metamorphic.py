@@ -66,7 +66,7 @@ def fitted(task):
     if kind == "models":
         other = GaussianNB() if isinstance(estimator, DecisionTreeClassifier) else estimator
         estimator, space = [("tree", estimator), ("other", other)], {"tree": space, "other": {}}
-    search = getattr(sksearch, KINDS[kind][0])(estimator, space, **task)
+    search = getattr(sksearch.search, KINDS[kind][0])(estimator, space, **task)
     return search.fit(X, y)
 
 

@@ -232,7 +232,7 @@ def test_if_all_fail_the_last_error_is_the_cause():
     with pytest.raises(RuntimeError, match="All 5 evaluations failed") as caught:
         minimize(func, SPACE, n_iter=5, random_state=0)
     assert isinstance(caught.value.__cause__, KeyError)
-    with pytest.raises(RuntimeError, match=r"returned nan.*and returns a number") as caught:
+    with pytest.raises(RuntimeError, match=r"returned nan.*and return a number") as caught:
         minimize(lambda params: math.nan, SPACE, n_iter=5, random_state=0)
     assert caught.value.__cause__ is None
 

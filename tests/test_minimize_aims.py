@@ -116,7 +116,7 @@ def test_schedulers_promote_by_rank():
         (1.0, "lacks a, b"),
         ((1.0, 2.0, 3.0), "lacks a, b"),
         ({"a": 1.0}, "lacks b"),
-        ({"a": 1.0, "b": None}, "None, and must return a number"),
+        ({"a": 1.0, "b": None}, "None, but must return a number"),
         ((1.0, math.nan), "nan as b"),
     ],
 )
@@ -165,12 +165,12 @@ def test_a_bound_may_be_on_the_loss_or_an_objective():
 
 
 def test_where_nobody_keeps_a_bound_the_nearest_is_named():
-    with pytest.warns(UserWarning, match="No candidate keeps all bounds"):
+    with pytest.warns(UserWarning, match="No candidate satisfies all bounds"):
         found = minimize(
             measured, SPACE, n_iter=6, random_state=0, constraints=Bound("memory", ">=", 2)
         )
     assert not found.success
-    assert "No candidate keeps all bounds" in found.message
+    assert "No candidate satisfies all bounds" in found.message
     assert abs(found.x["x"]) == max(abs(t.params["x"]) for t in found.history.trials)
 
 
@@ -235,8 +235,8 @@ def test_without_a_count_a_finite_space_is_gone_through():
         *(("objectives", value, "objectives=") for value in (3, "loss", ["loss"], ["a", 3])),
         *(("objectives", value, "objectives=") for value in (["a", "-a"], ["-", "b"], [])),
         ("objectives", ["a", "-fit_time"], "another name"),
-        ("constraints", 3, "constraints: 3 must be a function"),
-        ("constraints", lambda params: False, "constraints: no candidate of the space"),
+        ("constraints", 3, "constraints: 3, at index 0, must be a function"),
+        ("constraints", lambda params: False, "constraints: no allowed candidate"),
         ("constraints", lambda params: None, "constraints: .* must return True or False"),
         ("constraints", lambda params: params["z"], "constraints: .* raised KeyError"),
         ("prior_results", 3, "prior_results: a int is not"),

@@ -16,7 +16,7 @@ import pytest
 from scipy.stats import uniform
 from sklearn.dummy import DummyClassifier
 
-from sksearch import Bound, RandomSearchCV, earlier_results, load_history, minimize
+from sksearch import Bound, RandomSearchCV, load_history, minimize
 from sksearch.checkpoint import SearchMismatchError
 from sksearch.samplers import (
     QuasiRandomSampler,
@@ -24,6 +24,7 @@ from sksearch.samplers import (
     TPESampler,
 )
 from sksearch.schedulers import ASHA, Hyperband
+from sksearch.search import earlier_results
 from sksearch.space import When
 from sksearch.watch import page
 from tests import scripts
@@ -394,7 +395,7 @@ def test_earlier_results_go_with_objectives_as_another_task():
     old = minimize(two, SPACE, objectives=["a", "b"], n_iter=6, random_state=0)
     args = {"objectives": ["a", "b"], "n_iter": 4, "random_state": 1}
     assert minimize(two, SPACE, prior_results=old, **args).nfev == 4
-    with pytest.raises(ValueError, match="prior_results of the same task are scores alone"):
+    with pytest.raises(ValueError, match="prior_results of the same task contain only scores"):
         minimize(two, SPACE, prior_results=earlier_results(old, same_task=True), **args)
 
 

@@ -33,7 +33,6 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from sklearn.svm import SVC, SVR
 
 from sksearch import (
-    GridSearchCV,
     HyperbandSearchCV,
     RandomSearchCV,
     SearchCV,
@@ -42,6 +41,7 @@ from sksearch import (
     report,
     tune,
 )
+from sksearch.model_selection import GridSearchCV
 from sksearch.samplers import TPESampler
 from sksearch.schedulers import Hyperband
 from sksearch.space import default_models
@@ -97,11 +97,11 @@ MISTAKES = {
     "a typo": (lambda: fit(n_job=2), "n_job: did you mean n_jobs"),
     "model": (lambda: SearchCV(model=SVC()), "write estimator"),
     "callbacks": (lambda: fit(callbacks=[print]), "set_callbacks"),
-    "direction": (lambda: fit(direction="minimize"), "greater is better.*neg_"),
+    "direction": (lambda: fit(direction="minimize"), "scores are maximized.*neg_"),
     "fit_params": (lambda: RandomSearchCV(SVC(), SPACE, fit_params={}), r"pass them to fit"),
-    "a count for Hyperband": (lambda: hyperband(n_iter=9), "plan.*timeout"),
-    "a third argument": (lambda: RandomSearchCV(SVC(), SPACE, 20), "name it, as in n_iter="),
-    "the data first": (lambda: RandomSearchCV(SVC(), SPACE, X, Y), "name it"),
+    "a count for Hyperband": (lambda: hyperband(n_iter=9), "follows from the resources.*timeout"),
+    "a third argument": (lambda: RandomSearchCV(SVC(), SPACE, 20), "by name, as in n_iter="),
+    "the data first": (lambda: RandomSearchCV(SVC(), SPACE, X, Y), "by name"),
     # estimators
     "a class": (lambda: fit(SVC), r"pass an instance, SVC\(\)"),
     "a list of estimators": (lambda: fit([SVC(), GaussianNB()]), "Did you mean 'svc__C'"),
@@ -117,7 +117,7 @@ MISTAKES = {
     "the name of a distribution": (
         lambda: fit(space={"C": "loguniform"}), r"scipy.stats.loguniform\(low, high\)",
     ),
-    "a distribution without numbers": (lambda: fit(space={"C": loguniform}), "freeze it"),
+    "a distribution without numbers": (lambda: fit(space={"C": loguniform}), "a frozen distr"),
     "a single value": (lambda: fit(space={"kernel": "rbf"}), r"wrap it in a list: \['rbf'\]"),
     "numbers as texts": (lambda: fit(space={"C": ["1", "10"]}), "must be a float.*Got '1'"),
     "floats for a count": (
@@ -141,7 +141,7 @@ MISTAKES = {
     "a count as a text": (lambda: fit(n_iter="10"), "n_iter.*must be an int.*'10'"),
     "seconds as a text": (lambda: fit(timeout="60s"), "timeout.*must be a float.*'60s'"),
     "no workers": (lambda: fit(n_jobs=0), "n_jobs=0.*pass None or 1"),
-    "gigabytes": (lambda: fit(memory_limit=4), r"count of bytes.*2\*\*30"),
+    "gigabytes": (lambda: fit(memory_limit=4), r"number of bytes.*2\*\*30"),
     # folds
     "a single fold": (lambda: fit(cv=1), r"cv.*\[2, inf\).*Got 1"),
     "more folds than rows": (lambda: fit(cv=200), "n_splits=200 greater.*n_samples=150"),
@@ -151,9 +151,9 @@ MISTAKES = {
     "a misspelt metric": (lambda: fit(scoring="acuracy"), "did you mean 'accuracy'"),
     "a short name": (lambda: fit(scoring="mse"), "did you mean 'neg_mean_squared_error'"),
     "a bare metric": (lambda: fit(scoring=accuracy_score), r"make_scorer\(accuracy_score\)"),
-    "numbers' metric for classes": (lambda: fit(scoring="r2"), "classes: pass 'accuracy'"),
+    "numbers' metric for classes": (lambda: fit(scoring="r2"), "classes: pass .* 'accuracy'"),
     "classes' metric for numbers": (
-        lambda: fit(SVR(), data=(X_NUMBERS, Y_NUMBERS), scoring="accuracy"), "pass 'r2'",
+        lambda: fit(SVR(), data=(X_NUMBERS, Y_NUMBERS), scoring="accuracy"), "such as 'r2'",
     ),
     "two classes' metric for three": (lambda: fit(scoring="f1"), "pass 'f1_macro'"),
     "a scorer without return": (lambda: fit(scoring=lambda e, X, y: None), "end with return"),
@@ -204,7 +204,7 @@ MISTAKES = {
     ),
     "a trial of Optuna": (
         lambda: minimize(lambda trial: trial.suggest_float("x", 0, 1), LINE, n_iter=3),
-        r"no attribute 'suggest_float'. func gets a dict of params, as params\['x'\]",
+        r"no attribute 'suggest_float'. func must accept a dict of .* params\['x'\]",
     ),
     "the entries as arguments": (
         lambda: minimize(lambda x, y: x + y, LINE, n_iter=3), r"lambda params: func\(\*\*params\)",
@@ -213,7 +213,7 @@ MISTAKES = {
         lambda: minimize(abs, LINE, max_evals=9), "has no parameter max_evals: write n_iter",
     ),
     "bounds": (lambda: minimize(abs, bounds=[(0, 1)]), "bounds: write space"),
-    "maximise": (lambda: minimize(abs, LINE, mode="max"), "minus what is to be large"),
+    "maximise": (lambda: minimize(abs, LINE, mode="max"), "return the negative of a value"),
     "bounds alone": (
         lambda: minimize(abs, [(0.0, 1.0)], n_iter=3), r"such as {'C': scipy.stats.uniform",
     ),
@@ -226,15 +226,15 @@ MISTAKES = {
     ),
     "a class of schedulers": (
         lambda: SearchCV(SVC(), SPACE, scheduler=Hyperband).fit(X, Y),
-        r"scheduler=Hyperband is no Scheduler: pass an instance",
+        r"scheduler=Hyperband is not a Scheduler: pass an instance",
     ),
     "a pipeline of classes": (
         lambda: fit(Pipeline([("svc", SVC)]), {"svc__C": [1]}),
         r"step 'svc' is the class SVC: pass an instance, SVC\(\)",
     ),
-    "a set": (lambda: fit(space={"C": {1, 2}}), r"Of a set make a list.*sorted"),
-    "a function": (lambda: fit(space={"C": np.linspace}), "call it, and pass what it returns"),
-    "a dict in a dict": (lambda: fit(PIPE, {"svc": SPACE}), "write its name, as 'svc__C'"),
+    "a set": (lambda: fit(space={"C": {1, 2}}), r"A set has no order.*sorted"),
+    "a function": (lambda: fit(space={"C": np.linspace}), "call it, and pass its result"),
+    "a dict in a dict": (lambda: fit(PIPE, {"svc": SPACE}), "write its full name, .* 'svc__C'"),
     "a seed": (
         lambda: fit(RandomForestClassifier(2), {"random_state": randint(0, 9)}), "luckiest one",
     ),
@@ -245,13 +245,13 @@ MISTAKES = {
         lambda: fit(SVR(), scoring={"a": make_scorer(mean_squared_error)}, refit="a"),
         "greater_is_better=False",
     ),
-    "percent": (lambda: fit(target_score=95), r"the score is at most 1. Pass it as.*0\.95"),
+    "percent": (lambda: fit(target_score=95), r"the score is at most 1. Pass a value.*0\.95"),
     "an error to reach": (
         lambda: fit(SVR(), scoring="neg_mean_absolute_error", target_score=40.0), r"Pass -40\.",
     ),
     "classes in order": (lambda: fit(cv=KFold(3)), r"fold 0 tests only classes.*shuffle=True"),
     "no test rows": (
-        lambda: fit(cv=[(np.arange(150), np.arange(150))]), "fold 0 tests 150 rows that it trains",
+        lambda: fit(cv=[(np.arange(150), np.arange(150))]), "150 rows that it also trains",
     ),
     "the name of the groups": (
         lambda: fit(cv=GroupKFold(3), fit_params={"groups": "a"}), r"pass the column, X\['a'\]",
@@ -259,20 +259,20 @@ MISTAKES = {
     "a dict of columns": (lambda: fit(data=({"a": X[:, 0]}, Y)), r"pandas.DataFrame\(X\)"),
     "columns of one name": (
         lambda: fit(data=(pd.concat([TEXTS[["n"]], TEXTS[["n"]]], axis=1), Y)),
-        r"several columns of the name 'n'.*columns\.duplicated",
+        r"several columns named 'n'.*columns\.duplicated",
     ),
     "a column without values": (
         lambda: fit(
             HistGradientBoostingClassifier(max_iter=2), {"max_depth": [1, 2]},
             data=(TEXTS[["n"]].assign(z=np.nan), Y),
         ),
-        "column 'z' of X: there is no value",
+        "column 'z' of X: all values are missing",
     ),
     "rows in another order": (
         lambda: fit(data=(TEXTS[["n"]][::-1], pd.Series(Y))), r"pass y\.loc\[X\.index\]",
     ),
     "a distribution in a list": (
-        lambda: fit(space={"C": [loguniform(0.1, 1)]}), "itself, and not in a list",
+        lambda: fit(space={"C": [loguniform(0.1, 1)]}), "itself, not in a list",
     ),
     "a function without a resource": (
         lambda: minimize(abs, LINE, max_resources=9), "leave max_resources out",
@@ -299,7 +299,7 @@ MISTAKES = {
         "Column 'species' of X is y itself",
     ),
     "a constant target": (
-        lambda: fit(SVR(), data=(X, np.full(len(X), 2.0))), r"y is 2\.0 in each row.*nothing",
+        lambda: fit(SVR(), data=(X, np.full(len(X), 2.0))), r"y is 2\.0 in each row.*same score",
     ),
     "an unknown class": (lambda: SearchCV(Unknown(), n_iter=2).fit(X, Y), "register_space"),
     "another name of a step": (lambda: fit(PIPE, {"lr__C": [1, 2]}), "Did you mean 'svc__C'"),
@@ -339,10 +339,10 @@ MISTAKES = {
     "bounds for the space": (
         lambda: minimize(abs, [0.0, 1.0], n_iter=3), "^space contains 0.0: every item",
     ),
-    "the model after the data": (lambda: tune(X, Y, SVC()), r"write tune\(estimator, X, y\)"),
+    "the model after the data": (lambda: tune(X, Y, SVC()), r"call tune\(estimator, X, y\)"),
     "a shell's variable": (lambda: fit(checkpoint_dir="$HOME/run"), r"expandvars"),
-    "a disk of Windows": (lambda: fit(checkpoint_dir="C:\\runs"), "is of Windows"),
-    "another machine": (lambda: fit(checkpoint_dir="me@host:/runs"), "is an address"),
+    "a disk of Windows": (lambda: fit(checkpoint_dir="C:\\runs"), "is a Windows path"),
+    "another machine": (lambda: fit(checkpoint_dir="me@host:/runs"), "is a URL"),
     "predict without a model": (
         lambda: NAMESAKE(SVC(), {"C": [1]}, cv=2, refit=False).fit(X, Y).predict(X),
         "has no attribute 'predict': refit=False.*pass refit=True",
@@ -371,32 +371,32 @@ MISTAKES = {
     ),
     "IDs of text": (
         lambda: fit(FOUR, SMOOTH, data=(FRAME.assign(who=[f"u{i}" for i in range(150)]), Y)),
-        "Column 'who' of X has another value in each of the 150 rows.*leave it out",
+        "Column 'who' of X has a different value in each of the 150 rows.*leave it out",
     ),
     "IDs of numbers": (
         lambda: fit(FOUR, SMOOTH, data=(FRAME.assign(user_id=range(7, 157)), Y)),
-        "Column 'user_id' of X has another value",
+        "Column 'user_id' of X has a different value",
     ),
     "IDs that are categories": (
         lambda: fit(FOUR, SMOOTH, data=(
             FRAME.assign(key=pd.Categorical([f"u{i}" for i in range(150)])), Y)),
-        "Column 'key' of X has another value",
+        "Column 'key' of X has a different value",
     ),
     "IDs in an array": (
         lambda: fit(FOUR, SMOOTH, data=(
             np.column_stack([X.astype(object), [uuid4() for _ in X]]), Y)),
-        "Column 4 of X has another value",
+        "Column 4 of X has a different value",
     ),
     "IDs of digits": (
         lambda: fit(FOUR, SMOOTH, data=(FRAME.assign(zip=[f"{i:05}" for i in range(150)]), Y)),
-        "Column 'zip' of X has another value",
+        "Column 'zip' of X has a different value",
     ),
     "IDs that a step takes": (
         lambda: fit(
             make_pipeline(ColumnTransformer([("all", ENCODER, ["who"])]), SVC()),
             {"svc__C": [1, 2]}, data=(FRAME.assign(who=[f"u{i}" for i in range(150)]), Y),
         ),
-        "Column 'who' of X has another value",
+        "Column 'who' of X has a different value",
     ),
 }  # fmt: skip
 

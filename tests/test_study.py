@@ -45,10 +45,10 @@ def test_a_trial_only_goes_up(resource):
 def test_a_job_is_told_once():
     study = Study(Problem(SPACE), RandomSampler(), FullFidelity(2))
     job = study.ask()
-    with pytest.raises(ValueError, match="tell each job once"):
+    with pytest.raises(ValueError, match="tell each job exactly once"):
         study.tell(Job(job.trial_id, job.params, 5), Result(0.0))
     study.tell(job, Result(0.0))
-    with pytest.raises(ValueError, match="tell each job once"):
+    with pytest.raises(ValueError, match="tell each job exactly once"):
         study.tell(job, Result(0.0))
 
 
@@ -114,7 +114,7 @@ def test_the_sum_of_a_plan():
 
 @pytest.mark.parametrize("cost", [math.nan, math.inf, -1.0])
 def test_a_cost_is_a_count_of_seconds(cost):
-    with pytest.raises(ValueError, match="count of seconds"):
+    with pytest.raises(ValueError, match="number of seconds"):
         Result(0.5, cost)
 
 

@@ -77,8 +77,10 @@ def test_a_type_checker_knows_the_parameters_of_searches(tmp_path):
 def test_an_editor_shows_the_written_signature_and_the_whole_text(search):
     """By jedi, which reads the source and runs nothing, as pyright and others do."""
     jedi = pytest.importorskip("jedi")
-    cls = getattr(sksearch, search)
-    script = jedi.Script(f"from sksearch import {search}\n{search}(", project=jedi.Project(ROOT))
+    cls = getattr(sksearch.search, search)
+    script = jedi.Script(
+        f"from sksearch.search import {search}\n{search}(", project=jedi.Project(ROOT)
+    )
     (found,) = script.get_signatures()
     parameters = inspect.signature(cls).parameters
     assert [each.name for each in found.params] == [*parameters]

@@ -128,16 +128,16 @@ def test_the_command_writes_beside_the_journal_for_the_user_alone(tmp_path, caps
 
 def test_a_folder_without_a_search_is_an_error(tmp_path, capsys):
     assert main([str(tmp_path / "nothing")]) == 1
-    assert "There is no search to show" in capsys.readouterr().err
+    assert "No search to show" in capsys.readouterr().err
     with pytest.raises(FileNotFoundError):
         page(tmp_path)
     with pytest.raises(SystemExit):
         main([str(tmp_path), "--every", "0"])
-    assert "'0' must be a count of seconds above 0" in capsys.readouterr().err
+    assert "'0' must be a number of seconds above 0" in capsys.readouterr().err
     for output in (tmp_path, tmp_path / "nothing" / "page.html"):
         with pytest.raises(SystemExit):
             main([str(tmp_path), "--output", str(output)])
-        assert "must be a file in a folder that there is" in capsys.readouterr().err
+        assert "must be a file in an existing folder" in capsys.readouterr().err
 
 
 @FAILURES
@@ -262,7 +262,7 @@ def test_forged_times_are_refused(tmp_path, junk, capsys):
     with pytest.raises(JournalError, match="span"):
         page(tmp_path)
     assert main([str(tmp_path)]) == 1
-    assert "is not what a search writes" in capsys.readouterr().err
+    assert "is not a valid entry" in capsys.readouterr().err
 
 
 def test_times_far_apart_and_thousands_of_workers_make_a_page(tmp_path):

@@ -14,18 +14,12 @@ from sklearn.linear_model import SGDClassifier
 from sksearch import (
     ASHASearchCV,
     BOHBSearchCV,
-    ForestBayesSearchCV,
     GPBayesSearchCV,
     GPHalvingSearchCV,
-    GPHyperbandSearchCV,
     HyperbandSearchCV,
-    IncrementalEvaluationSearchCV,
-    PASHASearchCV,
-    QuasiRandomSearchCV,
     RandomSearchCV,
     SearchCV,
     SuccessiveHalvingSearchCV,
-    TPEHalvingSearchCV,
     TPESearchCV,
     When,
     load_history,
@@ -37,6 +31,14 @@ from sksearch.history import History, Problem, Result
 from sksearch.resources import EpochsResource, as_resource
 from sksearch.samplers import GPSampler, RandomSampler, TPESampler
 from sksearch.schedulers import ASHA, FullFidelity, Hyperband
+from sksearch.search import (
+    ForestBayesSearchCV,
+    GPHyperbandSearchCV,
+    IncrementalEvaluationSearchCV,
+    PASHASearchCV,
+    QuasiRandomSearchCV,
+    TPEHalvingSearchCV,
+)
 from sksearch.space import Space
 from sksearch.study import Study
 

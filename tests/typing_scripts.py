@@ -19,17 +19,19 @@ from sksearch import (
     BOHBSearchCV,
     Bound,
     GPBayesSearchCV,
-    GridSearchCV,
-    HalvingGridSearchCV,
-    HalvingRandomSearchCV,
     HyperbandSearchCV,
     PBTSearchCV,
-    RandomizedSearchCV,
     SearchCV,
     When,
     tune,
 )
 from sksearch.base import Sampler, Scheduler
+from sksearch.model_selection import (
+    GridSearchCV,
+    HalvingGridSearchCV,
+    HalvingRandomSearchCV,
+    RandomizedSearchCV,
+)
 from sksearch.samplers import GPSampler, TPESampler
 from sksearch.schedulers import Hyperband
 from sksearch.search import COUNT, inherits_parameters

@@ -371,7 +371,7 @@ def our_default(case, space, seconds):
 
 def our_class(case, space, seconds, name, **options):
     """A search by the name of its class, on the space of the peers."""
-    kind = getattr(sksearch, name)
+    kind = getattr(sksearch.search, name)
     return kind(
         clone(case.model),
         space,

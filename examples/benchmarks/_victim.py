@@ -50,8 +50,8 @@ KINDS = {
     "random": (sks.RandomSearchCV, SGDClassifier(random_state=7), "alpha", loguniform(1e-5, 1),
                {"n_iter": 30}),
     "incremental, epochs": (
-        sks.IncrementalEvaluationSearchCV, MLPClassifier((5,)), "alpha", loguniform(1e-5, 1),
-        EPOCHS | {"budget": 60},
+        sks.search.IncrementalEvaluationSearchCV, MLPClassifier((5,)), "alpha",
+        loguniform(1e-5, 1), EPOCHS | {"budget": 60},
     ),
     "Hyperband, folds": (
         sks.HyperbandSearchCV, DecisionTreeClassifier(splitter="random"), "ccp_alpha",

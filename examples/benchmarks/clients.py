@@ -25,7 +25,8 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sksearch import GridSearchCV, RandomSearchCV, SearchCV
+from sksearch import RandomSearchCV, SearchCV
+from sksearch.model_selection import GridSearchCV
 
 SECONDS = 2  # of a search that chooses everything itself
 

@@ -198,7 +198,9 @@ def measure(name, seed, scales):
 
 def n_own_parameters(name):
     """How many parameters a search has beside those of random search."""
-    parameters = [inspect.signature(getattr(sksearch, c)).parameters for c in (name, BASELINE)]
+    parameters = [
+        inspect.signature(getattr(sksearch.search, c)).parameters for c in (name, BASELINE)
+    ]
     return len(set(parameters[0]) - set(parameters[1]))
 
 

@@ -26,9 +26,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from threadpoolctl import threadpool_limits
 
-from sksearch import GPBayesSearchCV, HypergradientSearchCV
+from sksearch import GPBayesSearchCV
 from sksearch.datasets import load
 from sksearch.hypergradients import FeaturePenalties
+from sksearch.search import HypergradientSearchCV
 
 RANGE = loguniform(1e-4, 1e6)  # of each penalty, the same for all searches
 N_ITER = 30  # of the Gaussian process

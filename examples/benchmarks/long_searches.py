@@ -131,7 +131,7 @@ def of_a_study(name, counts, asked):
 def of_a_fit(name, n, keeps):
     """Milliseconds of processor time that a search takes for a candidate."""
     with tempfile.TemporaryDirectory() as folder:
-        search = getattr(sksearch, SEARCHES[name])(
+        search = getattr(sksearch.search, SEARCHES[name])(
             Quick(), SPACE, n_iter=n, cv=2, refit=False, random_state=0,
             checkpoint_dir=Path(folder, "s") if keeps else None,
         )  # fmt: skip

@@ -196,7 +196,7 @@ def make(method, estimator, space, n_iter, cv, seed):
             warnings.simplefilter("ignore", require("optuna").exceptions.ExperimentalWarning)
             return search(estimator, space, n_trials=n_iter, cv=cv, random_state=seed)
     else:
-        search = RandomizedSearchCV if method == RANDOM else getattr(sksearch, method)
+        search = RandomizedSearchCV if method == RANDOM else getattr(sksearch.search, method)
     return search(estimator, space, n_iter=n_iter, cv=cv, random_state=seed)
 
 

@@ -28,8 +28,8 @@ import numpy as np
 from joblib.externals.loky import get_reusable_executor
 from sklearn.base import BaseEstimator
 
-from sksearch import GridSearchCV
 from sksearch.executors.local._process import WorkerProcess
+from sksearch.model_selection import GridSearchCV
 
 N_WORKERS = 2
 SECONDS = 0.05  # that a candidate takes

@@ -86,7 +86,7 @@ def advice(look: Callable[..., Iterable[str]]) -> Callable[..., None]:
 
         glance(collect)
         for text in texts:
-            warn(text, UserWarning, stacklevel=3)
+            warn(text, stacklevel=3)
 
     return call
 

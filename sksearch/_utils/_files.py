@@ -128,11 +128,11 @@ def write_atomically(path: Path, data: bytes, sync: bool = True) -> None:
 def _what_is_wrong(info):
     """Reason that a file cannot be ours, otherwise ""."""
     if stat.S_ISLNK(info.st_mode):
-        return "is a link, which could lead anywhere"
+        return "is a link, which may point anywhere"
     if not stat.S_ISREG(info.st_mode):
-        return "is no regular file"
+        return "is not a regular file"
     if os.name != "nt" and info.st_uid != os.geteuid():
         return f"belongs to another user (uid {info.st_uid})"
     if info.st_nlink > 1:
-        return "has a second name, which could be anywhere"
+        return "has a second hard link, which may be anywhere"
     return ""

@@ -146,6 +146,6 @@ def _moocore() -> Any:
     try:
         import moocore
     except ImportError:
-        what = "The volume of three objectives or more needs moocore"
+        what = "The hypervolume of three or more objectives needs moocore"
         raise missing(what, "multiobjective") from None
     return moocore

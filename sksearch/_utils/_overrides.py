@@ -1,6 +1,6 @@
 """Detects overridden methods, so that shortcuts are not used in their place.
 
-A shortcut computes what a method of an estimator would compute, in another way: a score from
+A shortcut replaces a method of an estimator by a faster equivalent: a score from
 ``predict``, epochs in the place of ``fit``, a forest that grows. It is valid for the methods that
 it was written for, but not for a class that overrides one of them. So functions are compared, not
 classes: a method counts as known if it is defined by the library of its class.

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from sksearch._utils._gpus import gpus_in_use
 
-MAX_SEED = 2**31 - 1
+MAX_SEED = 2**31 - 1  # as scikit-learn draws seeds: they fit an int32
 
 
 def draw_seed(random_state: int | np.random.RandomState | None) -> int:
@@ -24,7 +24,7 @@ def seeded(*words: int) -> Iterator[None]:
     """Seed the global generators temporarily, as a function of the task.
 
     Estimators with ``random_state=None`` draw from them, so their scores would otherwise depend on
-    ``n_jobs`` and on what ran before.
+    ``n_jobs`` and on earlier tasks.
 
     Parameters
     ----------

@@ -33,9 +33,9 @@ def say(text: str, file: TextIO | None = None) -> None:
         print(printable(text), file=file, flush=True)
 
 
-def warn(message: str, category: type[Warning] = UserWarning, stacklevel: int = 1) -> None:
-    """Warn as ``warnings.warn`` does."""
-    warnings.warn(printable(message), category, stacklevel=stacklevel + 1)
+def warn(message: str, stacklevel: int = 2) -> None:
+    """Give a `UserWarning`; `stacklevel` is as in ``warnings.warn``."""
+    warnings.warn(printable(message), UserWarning, stacklevel=stacklevel + 1)
 
 
 class PlainRecords(logging.Filter):

@@ -18,7 +18,7 @@ from sksearch.space import Space
 
 MAX_ENUMERATED = 2_000  # points of a finite space up to which all are evaluated
 SCALES = np.array([0.003, 0.01, 0.03, 0.1, 0.3])
-N_REFINED = 5
+N_REFINED = 5  # best points that are refined: each has its own maximum
 N_ROUNDS = 3  # of gradient steps and exchanges in turn
 N_ALTERNATIVES = 8  # other values of a discrete coordinate tried together
 MAX_EXCHANGED = 60_000  # limit for exchanged coordinates times coordinates of a point
@@ -37,7 +37,7 @@ def reflected(U: np.ndarray) -> np.ndarray:
 
 
 def perturb(space: Space, U: np.ndarray, rng: np.random.Generator, n: int) -> np.ndarray:
-    """Return `n` canonical points near those of `U`.
+    """Return `n` canonical points near `U`.
 
     Each is a copy of a random row with every coordinate changed with probability 1 / 2, and at
     least one: a number by a normal step of one of several scales, a choice by a new draw.

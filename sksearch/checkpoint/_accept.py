@@ -51,19 +51,20 @@ def accept_changes(checkpoint_dir: str | os.PathLike, *names: str) -> None:
     """
     header, _, earlier = read_journal(checkpoint_dir)
     if header is None:
-        raise JournalError(f"{os.fspath(checkpoint_dir)!r} has no search yet.")
+        raise JournalError(f"{os.fspath(checkpoint_dir)!r} does not contain a search yet.")
     journal = Path(checkpoint_dir).expanduser() / JOURNAL
     _, search = next(read_events([header], journal, len(earlier) + 1))
     parts = search.parts if isinstance(search, Header) else {}
     known = [CODE, *(name if name != WHOLE else GLOBALS for name in parts.get(GLOBALS, ()))]
     if not names:
-        raise TypeError(f"Name what you accept. Known are {', '.join(known)}.")
+        raise TypeError(f"Pass the names of the changes to accept: {', '.join(known)}.")
     for name in names:
         if name not in known:
             near = get_close_matches(name, known, 1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             raise ValueError(
-                f"{name!r} is not compared.{hint} What can be accepted: {', '.join(known)}."
+                f"{name!r} is not compared.{hint} Changes that can be accepted: "
+                f"{', '.join(known)}."
             )
     with Checkpoint(checkpoint_dir) as checkpoint:
         checkpoint.append(Accepted(list(names)).to_record())

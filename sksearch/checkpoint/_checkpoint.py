@@ -75,7 +75,9 @@ class Checkpoint:
                 self._check_that_new_is_empty()
             except OSError as error:
                 if error.errno is not None:  # the system's message, which names no remedy
-                    error.add_note("Pass a directory that can be written to and locked.")
+                    error.add_note(
+                        "Pass a writable directory on a file system that supports locks."
+                    )
                 raise
             self._open = stack.pop_all()
 
@@ -156,8 +158,7 @@ class Checkpoint:
         for folder in (self.states, self.spool):
             if self.header is None and system().names(folder):
                 raise JournalError(
-                    f"{folder} has files, but there is no journal of the search that they are "
-                    f"of: {ANEW}"
+                    f"{folder} contains files of a search, but its journal is missing: {ANEW}"
                 )
 
 
@@ -175,8 +176,6 @@ def read_journal(path: str | os.PathLike) -> tuple[dict | None, list[dict], list
         warn(
             f"{path} is damaged after its first {len(found.records)} records; later ones are not "
             "read.",
-            UserWarning,
-            stacklevel=2,
         )
     return split(found.records)
 

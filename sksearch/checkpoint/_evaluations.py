@@ -99,7 +99,7 @@ class Evaluations:
         return tuple(decode_params(space, each) for each in encoded)
 
     def in_spool(self, find: Callable[[str], Output | None]) -> list[Kept]:
-        """List stored outputs of jobs that were never told; `find` returns an output."""
+        """List stored outputs of jobs without a result; `find` returns an output."""
         return [
             Kept(i, resource, fold, output)
             for (i, resource), folds in self._open.items()

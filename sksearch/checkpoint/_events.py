@@ -25,8 +25,8 @@ def blaming(path: Path, line: int) -> Iterator[None]:
         raise
     except WRONG as error:
         raise JournalError(
-            f"{path}, line {line}, is not what a search writes ({first_line(error)}). "
-            f"It was left as it is: {ANEW}"
+            f"{path}, line {line}, is not a valid entry ({first_line(error)}). The file was left "
+            f"unchanged: {ANEW}"
         ) from error
 
 
@@ -44,7 +44,7 @@ def read_events(
             if isinstance(event, Header):
                 order = _Order(event)
             elif order is None:
-                raise ValueError("no header comes before it")
+                raise ValueError("it is not preceded by a header")
             else:
                 order.enter(event)
         yield number, event
@@ -85,7 +85,7 @@ class _Order:
         _need(event.parent is None or event.parent < n_trials, f"no parent {event.parent}")
         _need(event.resource <= self._header.max_resources, "more than the largest resource")
         if i == n_trials:
-            _need(event.params is not None, f"candidate {i} has no params")
+            _need(event.params is not None, f"candidate {i} has no parameters")
             self._reached.append(0)
         _need(i not in self._running, f"candidate {i} is running")
         _need(event.resource > self._reached[i], f"candidate {i} has a result there")

@@ -23,11 +23,11 @@ from sksearch.space import When
 
 # Parameters of a search that are separate parts, or may change from one fit to the next.
 NO_SETTINGS = {
-    "estimator", "param_distributions", "param_grid", "scoring", "cv", "random_state",
-    "refit", "n_jobs", "verbose", "pre_dispatch", "timeout", "target_score", "patience", "stop",
-    "overtime", "candidate_timeout", "memory_limit", "max_retries", "devices", "checkpoint_dir",
-    "select", "func", "space", "target", "callback",
-}  # fmt: skip
+    *("estimator", "param_distributions", "param_grid", "scoring", "cv", "random_state"),
+    *("refit", "n_jobs", "verbose", "pre_dispatch", "timeout", "target_score", "patience"),
+    *("stop", "overtime", "candidate_timeout", "memory_limit", "max_retries", "devices"),
+    *("checkpoint_dir", "select", "func", "space", "target", "callback"),
+}
 # Settings that may grow: the search then resumes at its end.
 GROWING = {"n_iter", "n_candidates", "n_iterations", "max_resources", "audit"}
 N_ITEMS = 1000  # items; a longer part has only a digest
@@ -36,7 +36,7 @@ WHOLE = ""  # the item that represents a whole part
 DRAWN = "drawn"
 CODE = "code"  # the part of functions and classes, and the name that accepts their changes
 GLOBALS = "globals"  # the part of the data that this code uses
-OWN = " With {data} in its path each data set has a directory of its own."
+OWN = " With {data} in its path, each data set gets its own directory."
 
 Part = dict[str, str]  # texts by name, each at most ITEM_LENGTH characters
 
@@ -162,29 +162,29 @@ def _warn_of_rest(old: Part, new: dict[str, Part], path: str | Path) -> None:
         if name in old and neutral(old[name]) == neutral(now[name]) and old[name] != now[name]
     ]
     if of_start:
-        sentences.append(f"your code uses what differs from start to start: {'; '.join(of_start)}")
+        sentences.append(
+            f"your code uses values that differ between starts: {'; '.join(of_start)}"
+        )
     if opaque := _opaque(new):
-        sentences.append(f"what cannot be looked into is not compared: {', '.join(opaque)}")
+        sentences.append(f"opaque objects are not compared: {', '.join(opaque)}")
     if sentences:
         warn(
-            f"The search in {str(path)!r} goes on, though {'; and '.join(sentences)}.",
-            UserWarning,
-            stacklevel=2,
+            f"The search in {str(path)!r} is resumed, although {'; and '.join(sentences)}.",
         )
 
 
 def _message(found: dict[str, list], new: dict[str, Part], path: str | Path) -> str:
     """Describe the differences, the parts compared, and the remedy."""
-    lines = [f"The checkpoint in {str(path)!r} is of another search:"]
+    lines = [f"The checkpoint in {str(path)!r} belongs to a different search:"]
     for name, changes in found.items():
         if name == CODE:
             changed = ", ".join(change[0] or "your functions and classes" for change in changes)
-            lines.append(f"  code differs: the code of {changed} is another one")
+            lines.append(f"  code differs: the code of {changed} has changed")
         else:
             texts = "; ".join(_sentence(*change) for change in changes)
             lines.append(f"  {name} differs: {texts}")
     lines.append(compared(new))
-    lines.append("Pass another checkpoint_dir, or delete this one to start from the beginning.")
+    lines.append("Pass another checkpoint_dir, or delete this one to start again.")
     if "data" in found:
         lines[-1] += OWN
     if found.keys() <= {CODE, GLOBALS}:
@@ -192,7 +192,7 @@ def _message(found: dict[str, list], new: dict[str, Part], path: str | Path) -> 
         is_code = CODE in found or any(each[1] is None for each in found.get(GLOBALS, []))
         texts = ", ".join(map(repr, [str(path), *names, *([CODE] if is_code else [])]))
         lines.append(
-            "If you know that this changes no results, accept it and fit again: "
+            "If this does not change any results, accept it and fit again: "
             f"sksearch.checkpoint.accept_changes({texts})"
         )
     return "\n".join(lines)
@@ -200,8 +200,8 @@ def _message(found: dict[str, list], new: dict[str, Part], path: str | Path) -> 
 
 def compared(parts: dict[str, Part]) -> str:
     """Describe the parts compared, and their opaque items."""
-    text, opaque = f"Compared were {', '.join(parts)}.", _opaque(parts)
-    return f"{text} What cannot be looked into is not: {', '.join(opaque)}." if opaque else text
+    text, opaque = f"Compared: {', '.join(parts)}.", _opaque(parts)
+    return f"{text} Not compared, because opaque: {', '.join(opaque)}." if opaque else text
 
 
 def _opaque(parts: dict[str, Part]) -> list[str]:
@@ -356,7 +356,7 @@ def _sentence(name: str, was: str | None, now: str | None) -> str:
     if was is None:
         return f"{name} is new, {without_marks(now or '')}"
     if now is None:
-        return f"{name} is gone, it was {without_marks(was)}"
+        return f"{name} was removed, it was {without_marks(was)}"
     return f"{name or 'it'} was {without_marks(was)}, now {without_marks(now)}"
 
 

@@ -37,11 +37,11 @@ def make_folder(path: Path) -> None:
     if os.name == "nt":
         return
     info = system().stat(path)
-    danger = "and what is loaded from it can run any code"
+    danger = "and files loaded from it can run arbitrary code"
     if info.st_uid != os.geteuid():
         raise PermissionError(
-            f"{path} belongs to another user (uid {info.st_uid}), {danger}: pass a directory of "
-            "your own."
+            f"{path} belongs to another user (uid {info.st_uid}), {danger}: pass your own "
+            "directory."
         )
     if info.st_mode & 0o022:
         raise PermissionError(
@@ -52,8 +52,8 @@ def make_folder(path: Path) -> None:
         mode = system().stat(parent).st_mode
         if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
             raise PermissionError(
-                f"{path} can be replaced by other users, who can write to {parent}, {danger}: run "
-                f"`chmod o-w '{parent}'`, or pass another directory."
+                f"{path} can be replaced by other users with write access to {parent}, {danger}: "
+                f"run `chmod o-w '{parent}'`, or pass another directory."
             )
 
 
@@ -61,7 +61,7 @@ def make_subfolder(path: Path) -> None:
     """Create or check a directory inside the search's; it must not lead elsewhere."""
     info = look_at(path, follow=False)
     if info is not None and stat.S_ISLNK(info.st_mode):
-        raise PermissionError(f"{path} is a link, which could lead anywhere: remove it.")
+        raise PermissionError(f"{path} is a link, which may point anywhere: remove it.")
     make_folder(path)
 
 
@@ -124,8 +124,8 @@ def read_splits(path: Path) -> list[tuple[np.ndarray, np.ndarray]]:
             train, test = (_cut(file[key], file[f"{key}_sizes"]) for key in ("train", "test"))
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise JournalError(
-            f"{path} is missing or damaged ({error}), and the folds of the search with it: pass "
-            "another directory, or move this one away to begin again."
+            f"{path}, which stores the folds of the search, is missing or damaged ({error}): pass "
+            "another directory, or move this one away to start again."
         ) from error
     return list(zip(train, test, strict=True))
 

@@ -70,7 +70,7 @@ def scan(path: Path) -> Scan:
     """Read the longest prefix of intact lines; PermissionError if it is not a regular file."""
     info = look_at(path)
     if info is not None and not stat.S_ISREG(info.st_mode):
-        raise PermissionError(f"{path} is no regular file: remove it.")
+        raise PermissionError(f"{path} is not a regular file: remove it.")
     records, good, size = [], 0, 0
     damaged, followed = b"", False
     with open_lines(path) as file, without_garbage_collection():
@@ -114,8 +114,8 @@ def _plain(value: object, name: str) -> Any:
     if _is_numpy_number(value):
         return _plain(value.item(), name)
     raise TypeError(
-        f"{name!r} holds {value!r:.100} of {type(value)}, which a journal cannot hold: it holds "
-        "None, booleans, numbers, strings, and lists and dicts of them."
+        f"{name!r} holds {value!r:.100} of {type(value)}, which a journal cannot store: pass "
+        "None, booleans, numbers, strings, or lists and dicts of these."
     )
 
 

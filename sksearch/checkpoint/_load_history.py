@@ -29,9 +29,7 @@ from sksearch.reader._values import metric_that_counts
 from sksearch.space._outcome import outcome_named
 
 #: Searches that rank as scikit-learn's do.
-NAMESAKES = (
-    "GridSearchCV", "RandomizedSearchCV", "HalvingGridSearchCV", "HalvingRandomSearchCV",
-)  # fmt: skip
+NAMESAKES = {f"{a}SearchCV" for a in ("Grid", "Randomized", "HalvingGrid", "HalvingRandom")}
 
 
 def load_history(path: str | os.PathLike) -> "SavedSearch":
@@ -81,7 +79,7 @@ def load_history(path: str | os.PathLike) -> "SavedSearch":
     """
     if hasattr(path, "fit"):
         raise TypeError(
-            f"load_history reads a folder, and got a {type(path).__name__}: pass the "
+            f"load_history expects the path of a folder, got a {type(path).__name__}: pass the "
             "checkpoint_dir of a search, or read cv_results_ and history_ of a fitted one."
         )
     path = Path(path).expanduser()
@@ -89,7 +87,7 @@ def load_history(path: str | os.PathLike) -> "SavedSearch":
     with without_garbage_collection():  # the created objects are also kept
         header, events, earlier = read_journal(folder)
         if header is None:
-            raise FileNotFoundError(f"The search of {str(path)!r} has not begun yet.")
+            raise FileNotFoundError(f"The search in {str(path)!r} has not started yet.")
         return SavedSearch(header, events, folder / JOURNAL, len(earlier) + 1)
 
 
@@ -116,7 +114,7 @@ class SavedSearch:
         texts.
     best_index_ : int or None
         Row of the candidate chosen by ``refit``. Until then, row of the best candidate so far by
-        the search's `select`; None if there is no score yet.
+        the search's `select`; None without a score.
     metric_ : str
         The metric of `best_score_`: the one to be refitted, otherwise the first.
     best_score_ : float or None
@@ -257,13 +255,12 @@ class SavedSearch:
         if not rows:
             return {"params": []}
         name_error_scores([output for row in rows for output in row.new_outputs])
-        header = self._header
+        header, by_folds = self._header, self.plan_.by_folds
+        shown = header.n_splits, header.return_train_score, () if header.whole else COLUMNS
+        wins = header.any_rung_wins
         with warnings.catch_warnings():  # from non-finite scores, as during the search
             warnings.simplefilter("ignore", UserWarning)
-            return cv_results(
-                rows, header.n_splits, header.return_train_score, () if header.whole else COLUMNS,
-                header.any_rung_wins, violations, self.plan_.by_folds, header.search in NAMESAKES,
-            )  # fmt: skip
+            return cv_results(rows, *shown, wins, violations, by_folds, header.search in NAMESAKES)
 
     def _keep_best(self, rows: list[ResultRow]) -> None:
         results, self.best_index_ = self.cv_results_, None

@@ -41,7 +41,7 @@ class Lock:
                 raise SearchLockedError(
                     f"{path.parent} is in use by another search ({_holder(self._file)}): wait "
                     "until it ends, end it, or pass another directory. With {data} in the path of "
-                    "checkpoint_dir each data set has a directory of its own."
+                    "checkpoint_dir, each data set gets its own directory."
                 )
             self._file.truncate(0)
             self._file.write("{} {}\n".format(*system().process()).encode())
@@ -79,12 +79,10 @@ def _lock_or_wait(file: FileIO, path: Path) -> bool:
         seconds = computer.seconds() - start
         if seconds > PATIENCE_SECONDS and not has_warned:
             has_warned = True
-            dead = f"process {pid}, which has ended," if pid else "a process without a name yet,"
+            dead = f"process {pid}, which has ended," if pid else "a process not yet identified,"
             warn(
-                f"{path.parent} is locked by {dead} or by one that it has started. The search "
-                f"waits until that has ended; `fuser {path}` names it.",
-                UserWarning,
-                stacklevel=2,
+                f"{path.parent} is locked by {dead} or by a process started by it. The search "
+                f"waits for its end; `fuser {path}` prints its number.",
             )
         computer.sleep(min(1.0, 0.02 + seconds / 10))
     return True
@@ -104,7 +102,7 @@ def _holder(file: FileIO) -> str:
     own_pid, own_host = system().process()
     if pid == str(own_pid) and host == own_host:
         return f"this process, {pid} on {host}"
-    return f"process {pid} on {host}" if pid else "it does not say which process"
+    return f"process {pid} on {host}" if pid else "process unknown"
 
 
 def _let_go_in_child() -> None:

@@ -15,7 +15,7 @@ from sksearch.checkpoint._schema import FORMAT, HEADER, KIND, is_header
 
 FORMATS = (1,)  # readable formats; the last one is written
 BEGIN = f'{{"{KIND}":"{HEADER}"'.encode()  # beginning of the first record of every journal
-ANEW = "pass another directory, or move this one away to begin again."
+ANEW = "pass another directory, or move this one away to start again."
 
 
 class Log:
@@ -101,10 +101,9 @@ class Log:
             if not self._warned:
                 self._warned = True
                 warn(
-                    f"{self.path} cannot be written ({error}). The search goes on and keeps what "
-                    "should be written in memory; it is tried again with each result. Results "
-                    "that are not written by the end of this process are lost to a later one.",
-                    UserWarning,
+                    f"{self.path} cannot be written ({error}). The search continues, keeps its "
+                    "results in memory, and tries again after each result. Results not written "
+                    "before this process ends cannot be resumed.",
                     stacklevel=4,
                 )
 
@@ -117,9 +116,8 @@ class Log:
                 return
         self._warned = True
         warn(
-            f"{self.path} is gone: its directory was deleted or renamed. The search goes on, and "
-            "no later one will find there what it has done.",
-            UserWarning,
+            f"{self.path} is missing: its directory was deleted or renamed. The search continues, "
+            "but cannot be resumed from there.",
             stacklevel=5,
         )
 
@@ -163,14 +161,14 @@ class Log:
         if found.followed:
             moved = _copy_tail(self.path, found.good)
             message = (
-                f"{what}, and later records are whole. Results that came after the damage are "
-                f"NOT used: the last {damage} bytes were moved to {moved}. Check the disk."
+                f"{what}, but later records are intact. Results after the damage are NOT used: "
+                f"the last {damage} bytes were moved to {moved}. Check the disk."
             )
         else:
-            message = f"{what}, as a kill leaves it: the last {damage} bytes were cut off."
+            message = f"{what}, as after a kill: the last {damage} bytes were removed."
         self._file.truncate(found.good)
         system().sync(self._file)
-        warn(message, UserWarning, stacklevel=4)
+        warn(message, stacklevel=4)
 
 
 def check(found: Scan, path: Path) -> None:
@@ -181,14 +179,14 @@ def check(found: Scan, path: Path) -> None:
         begins = found.size == len(found.damaged) and _is_torn_header(found.damaged)
     if not begins:
         raise JournalError(
-            f"{path} does not begin with the header of a search: it is damaged, or not a journal "
-            f"of sksearch. It was left as it is: {ANEW}"
+            f"{path} does not begin with the header of a search: it is damaged, or not an "
+            f"sksearch journal. It was left unchanged: {ANEW}"
         )
     for record in found.records:
         if is_header(record) and record.get(FORMAT) not in FORMATS:
             raise JournalError(
-                f"{path} has format {record.get(FORMAT)}, and this version of sksearch reads "
-                f"formats up to {FORMATS[-1]}. It was left as it is: update sksearch, or {ANEW}"
+                f"{path} has format {record.get(FORMAT)}, but this version of sksearch reads "
+                f"formats up to {FORMATS[-1]}. It was left unchanged: update sksearch, or {ANEW}"
             )
 
 

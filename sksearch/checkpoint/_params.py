@@ -175,7 +175,7 @@ def _undo(encoded: object) -> Any:
     if kind == "numpy":
         dtype = np.dtype(encoded["t"])
         if dtype.kind not in NUMPY_KINDS:
-            raise ValueError(f"no number is of {dtype}")
+            raise ValueError(f"{dtype} is not a type of numbers")
         return dtype.type(value)
     if kind == "tuple":
         return tuple(_undo(item) for item in value)

@@ -153,10 +153,7 @@ class JournalRecorder(Recorder):
         if old is None or self._extends:
             if isinstance(given := params["random_state"], np.random.RandomState):
                 self._random_state |= {"left": describe(given.get_state())}
-            self._header = _header(
-                kind, isinstance(params.get("refit"), str), setup, parts, self._random_state,
-                self._versions,
-            )  # fmt: skip
+            self._header = self._header_of(kind, isinstance(params.get("refit"), str), setup)
             checkpoint.begin(self._header.to_record(), setup.context.splits)
             self._know_search()
         if self._extends:  # spooled outputs are the smaller search's, and in the journal
@@ -225,11 +222,9 @@ class JournalRecorder(Recorder):
                 self._says_lost = True
                 n = sum(output.n_steps > 0 for output in self._memo.values())
                 warn(
-                    f"The fitted models of {n} evaluations in {str(self.checkpoint.path)!r} are "
-                    "gone, as a search that has ended keeps none: those that the larger search "
-                    "brings further are trained again from their beginning.",
-                    UserWarning,
-                    stacklevel=2,
+                    f"The fitted models of {n} evaluations in {str(self.checkpoint.path)!r} were "
+                    "deleted when that search finished: the candidates that the larger search "
+                    "continues are trained again from scratch.",
                 )
             return None
         return self._with_state(output)
@@ -297,6 +292,36 @@ class JournalRecorder(Recorder):
             return random_state
         return self._random_state
 
+    def _header_of(self, kind: type, names_metric: bool, setup: Setup) -> Header:
+        """Return the first record of this search's journal."""
+        problem, resource = setup.problem, setup.context.resource
+        aims, sample = setup.context.aims, setup.context.sample
+        return Header(
+            search=kind.__name__,
+            sksearch=sys.modules["sksearch"].__version__,
+            versions=self._versions,
+            seed=problem.seed,
+            random_state=self._random_state,
+            parts=self._parts,
+            n_splits=len(setup.context.splits),
+            unit=resource.unit,
+            whole=resource.acts_on == "fits",
+            adds=next(iter(resource.params({}, 1)), None),
+            finds=problem.space.outcomes[0] if len(problem.space.outcomes) == 1 else None,
+            metric=setup.context.metric if names_metric or aims.metric else None,
+            refit=setup.plan.refit,
+            any_rung_wins=setup.plan.any_rung_wins,
+            is_most=setup.plan.is_most,
+            return_train_score=bool(setup.context.return_train_score),
+            min_resources=problem.min_resources,
+            max_resources=problem.max_resources,
+            plan=[list(astuple(rung)) for rung in setup.plan.rungs],
+            names=problem.space.names,
+            objectives=list(aims.objectives),
+            bounds=[[bound.metric, bound.op, float(bound.value)] for bound in aims.bounds],
+            sample=None if sample is None else list(astuple(sample)),
+        )
+
     def _compare(self, setup: Setup, parts: dict[str, dict]) -> None:
         """Raise SearchMismatchError unless the journal is this search's; load its folds."""
         old, path = self._header, self.checkpoint.path
@@ -309,7 +334,7 @@ class JournalRecorder(Recorder):
         found = fold_part(splits)
         if len(splits) != old.n_splits or found != old.parts.get("folds", found):
             raise JournalError(
-                f"{path / 'splits.npz'} has not the folds of {self._journal}: {ANEW}"
+                f"{path / 'splits.npz'} does not contain the folds of {self._journal}: {ANEW}"
             )
         is_listed = "cv" in parts and parts["cv"][WHOLE].startswith("given:")
         new = parts if is_listed else {n: part for n, part in parts.items() if n != "folds"}
@@ -321,22 +346,22 @@ class JournalRecorder(Recorder):
         if not all(
             np.all((rows >= -n_rows) & (rows < n_rows)) for pair in splits for rows in pair
         ):
-            raise JournalError(f"{path / 'splits.npz'} has rows that the data have not: {ANEW}")
+            raise JournalError(
+                f"{path / 'splits.npz'} contains rows that the data do not have: {ANEW}"
+            )
         setup.context.splits = splits
         setup.context.sample = old.sample and RowSample(*old.sample)
         if setup.context.verbose > 0:
-            say(f"Going on with the search in {str(path)!r}. {compared(new)}")
+            say(f"Resuming the search in {str(path)!r}. {compared(new)}")
         if changed:
             note = "" if same_python else " Your own code cannot be compared."
             warn(
                 f"{path} was written with {', '.join(sorted(changed.values()))}: its results are "
-                f"kept, its fitted models are trained again.{note}",
-                UserWarning,
-                stacklevel=2,
+                f"kept, but its fitted models are trained again.{note}",
             )
 
     def _in_spool(self, name: str) -> Output | None:
-        """Return the spooled output of a task; None if there is no usable one."""
+        """Return the spooled output of a task; None if unusable."""
         record = self.checkpoint.spooled(name)
         if record is None:
             return None
@@ -347,9 +372,7 @@ class JournalRecorder(Recorder):
         except WRONG as error:
             file = self.checkpoint.spool / f"{name}.json"
             warn(
-                f"{file} is not what a worker writes ({first_line(error)}), and is not used.",
-                UserWarning,
-                stacklevel=2,
+                f"{file} was not written by a worker ({first_line(error)}), and is ignored.",
             )
             return None
         return output
@@ -362,11 +385,9 @@ class JournalRecorder(Recorder):
         if state is not None and not self._warned and not is_signed(state.sha, state.signature):
             self._warned = True
             warn(
-                f"{self.checkpoint.path} has fitted models that were not written by this user, or "
-                f"with another key than that in {key_file()}: they are not read, which could run "
-                f"any code, but trained again. {key_trouble()}".rstrip(),
-                UserWarning,
-                stacklevel=2,
+                f"{self.checkpoint.path} contains fitted models written by another user, or "
+                f"signed with a key other than the one in {key_file()}. Reading them could run "
+                f"arbitrary code, so they are trained again. {key_trouble()}".rstrip(),
             )
         return state_in_folder(output, self.folder)
 
@@ -384,8 +405,9 @@ class JournalRecorder(Recorder):
         job = run.study.replay(event.trial_id, params, *key, event.prediction)
         if event.params and params is None and contradicts(self._space, event.params, job.params):
             raise ValueError(
-                "it has values that cannot be stored, so that candidates are proposed again, and "
-                f"candidate {event.trial_id} is another one: it is of another version of sksearch"
+                "some of its values cannot be stored, so its candidates are proposed again, and "
+                f"candidate {event.trial_id} differs: it was written by another version of "
+                "sksearch"
             )
         return job
 
@@ -398,11 +420,9 @@ class JournalRecorder(Recorder):
         n_left, self._known = n_all - len(self._taken & self._known.told), None
         if n_left:
             warn(
-                f"The larger search does not begin with {n_left} of the {n_all} evaluations in "
-                f"{str(self.checkpoint.path)!r}: it takes them over only where it comes to the "
-                "same candidates by the same rungs, and pays for all others.",
-                UserWarning,
-                stacklevel=2,
+                f"The larger search cannot reuse {n_left} of the {n_all} evaluations in "
+                f"{str(self.checkpoint.path)!r}: it reuses an evaluation only if it reaches the "
+                "same candidate by the same rungs, and runs all others.",
             )
 
     def _remember(self, setup: Setup) -> None:
@@ -447,47 +467,9 @@ def _ending(event: Event | None, before: Ending) -> Ending:
 def _check_folds(told: ToldEvent, folds: range) -> None:
     """Raise ValueError unless a job has an output for each of its folds."""
     if len(told.outputs) != len(folds):
-        raise ValueError(f"it has {len(told.outputs)} folds of {len(folds)}")
+        raise ValueError(f"it has {len(told.outputs)} of {len(folds)} folds")
 
 
 def _trial_and_resource(name: str) -> tuple[int, ...]:
     """Return the first two parts of a task's name."""
     return tuple(int(part) for part in name.split(".")[:2])
-
-
-def _header(
-    kind: type,
-    names_metric: bool,
-    setup: Setup,
-    parts: dict[str, dict],
-    random_state: object,
-    versions: dict[str, str],
-) -> Header:
-    """Return the first record of this search's journal."""
-    problem, resource = setup.problem, setup.context.resource
-    aims, sample = setup.context.aims, setup.context.sample
-    return Header(
-        search=kind.__name__,
-        sksearch=sys.modules["sksearch"].__version__,
-        versions=versions,
-        seed=problem.seed,
-        random_state=random_state,
-        parts=parts,
-        n_splits=len(setup.context.splits),
-        unit=resource.unit,
-        whole=resource.acts_on == "fits",
-        adds=next(iter(resource.params({}, 1)), None),
-        finds=problem.space.outcomes[0] if len(problem.space.outcomes) == 1 else None,
-        metric=setup.context.metric if names_metric or aims.metric else None,
-        refit=setup.plan.refit,
-        any_rung_wins=setup.plan.any_rung_wins,
-        is_most=setup.plan.is_most,
-        return_train_score=bool(setup.context.return_train_score),
-        min_resources=problem.min_resources,
-        max_resources=problem.max_resources,
-        plan=[list(astuple(rung)) for rung in setup.plan.rungs],
-        names=problem.space.names,
-        objectives=list(aims.objectives),
-        bounds=[[bound.metric, bound.op, float(bound.value)] for bound in aims.bounds],
-        sample=None if sample is None else list(astuple(sample)),
-    )

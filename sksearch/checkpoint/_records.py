@@ -253,7 +253,7 @@ class Stopped(Event):
 
 @dataclass(slots=True)
 class Won(Event):
-    """The candidate chosen among the results told."""
+    """The candidate chosen among the known results."""
 
     trial_id: TrialId
     resource: Units

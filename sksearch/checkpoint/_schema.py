@@ -103,7 +103,7 @@ class Schema(Generic[T]):
     def read(self, record: Any) -> T:
         """Read JSON values; ValueError, which names the entry, if they are invalid."""
         if not isinstance(record, dict):
-            raise ValueError(f"{short_repr(record, 80)} is no record")
+            raise ValueError(f"{short_repr(record, 80)} is not a record")
         values = {}
         whole = self._absent | record
         for name, entry in self.entries.items():

@@ -41,7 +41,7 @@ def key_file() -> Path:
 def make_key() -> None:
     """Create the key if it is missing or readable by others; it is on disk on return.
 
-    If it cannot be stored, there is no key, see `key_trouble`.
+    If it cannot be stored, no key is used, see `key_trouble`.
     """
     _read.cache_clear()
     with suppress(OSError, RuntimeError):  # no home
@@ -49,10 +49,8 @@ def make_key() -> None:
         if is_own(file) and not _fault_of_place(file) and (wrong := _look_at_key(file)[1]):
             system().remove(file)
             warn(
-                f"{file}, the key that signs the models of checkpoints, {wrong}: a new one takes "
-                "its place, and models of before are trained again.",
-                UserWarning,
-                stacklevel=2,
+                f"{file}, the key that signs the models of checkpoints, {wrong}: it is replaced "
+                "by a new key, and earlier models are trained again.",
             )
         if look_at(file, follow=False) is None:
             _write_key(file)
@@ -87,7 +85,7 @@ def sign(sha: str) -> str:
 
 
 def is_signed(sha: str, signature: str) -> bool:
-    """Return whether a signature is this user's own; False if there is no key."""
+    """Return whether a signature is this user's own; False without a key."""
     own = sign(sha)
     return own != "" and hmac.compare_digest(own.encode(), signature.encode())
 
@@ -97,7 +95,7 @@ def key_trouble() -> str:
     try:
         file = key_file()
     except RuntimeError:
-        return "There is no home folder for a key: set XDG_CONFIG_HOME to one of your own."
+        return "The key has no home folder: set XDG_CONFIG_HOME to your own folder."
     if _read(file) is not None:
         return ""
     try:
@@ -105,7 +103,7 @@ def key_trouble() -> str:
     except PermissionError as error:
         return f"The key cannot be used: {error}"
     except OSError:
-        return f"{file} cannot be written: set XDG_CONFIG_HOME to a folder where it can be."
+        return f"{file} cannot be written: set XDG_CONFIG_HOME to a writable folder."
     return f"The key cannot be used: {file} {wrong}."
 
 
@@ -125,11 +123,11 @@ def _look_at_key(file: Path) -> tuple[bytes, str]:
     with open_own(file) as opened:
         info, key = system().stat_of(opened), opened.read(SIZE)
     if info.st_size != SIZE:
-        return key, f"has {info.st_size} bytes, and a key has {SIZE}"
+        return key, f"has {info.st_size} bytes, but a key has {SIZE}"
     if os.name != "nt" and info.st_mode & 0o077:
         return key, f"can be read or written by others (mode {info.st_mode & 0o777:o})"
     if len(set(key)) < LEAST:
-        return key, "is not random, as a damaged disk leaves it"
+        return key, "is not random, as after damage to a disk"
     return key, _fault_of_place(file)
 
 

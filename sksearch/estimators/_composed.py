@@ -128,8 +128,8 @@ def _checked(space, source):
     """Return a space if it is valid, otherwise raise."""
     if not isinstance(space, dict):
         raise TypeError(
-            f"{source} returned {space!r:.80}, and has to return a dict of names and choices or "
-            "distributions."
+            f"{source} returned {space!r:.80}, but must return a dict of parameter names with "
+            "choices or distributions."
         )
     return space
 

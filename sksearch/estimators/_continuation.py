@@ -69,6 +69,6 @@ def ways_to_go_on() -> str:
     boosters = [each for each in families() if isinstance(each, Booster) and each.title]
     *first, last = [each.title for each in boosters]
     needs = [each.needs for each in boosters if each.needs]
-    return f"{', '.join(first)} or {last} of the plain kind, " + "; ".join(
+    return f"plain {', '.join(first)} or {last}, " + "; ".join(
         ["without early stopping, callbacks and eval_set", *needs]
     )

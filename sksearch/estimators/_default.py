@@ -10,8 +10,8 @@ from ._composed import find_space, listed, unknown_parts
 from ._parts import Size, SpaceDict
 
 _BY_HAND = (
-    'Write the space by hand, such as {"alpha": loguniform(1e-4, 1.0)}; '
-    "sorted(estimator.get_params()) are the names. Or name it once for all models of a class: "
+    'Pass a space, such as {"alpha": loguniform(1e-4, 1.0)}; sorted(estimator.get_params()) lists '
+    "the names. Or register one for all models of a class: "
     "sksearch.space.register_space(TheClass, space)."
 )
 
@@ -87,26 +87,24 @@ def default_space(
     space = find_space(estimator, Size(n_samples, n_features))
     name, unknown = type(estimator).__name__, unknown_parts(estimator)
     if "" in unknown:
-        raise ValueError(f"there is no default space for {name}. {_BY_HAND}")
+        raise ValueError(f"{name} does not have a default space. {_BY_HAND}")
     if not space and unknown:
         raise ValueError(
-            f"the default space of {name} is empty: nothing is known of {listed(unknown)}, and "
-            f"the rest has nothing that is usually searched. {_BY_HAND}"
+            f"the default space of {name} is empty: {listed(unknown)} has no default space, and "
+            f"no other part has a parameter worth searching. {_BY_HAND}"
         )
     if not space:
         raise ValueError(
-            f"the default space of {name} is empty: as it is set, it has nothing that is usually "
-            f"searched. Fit it as it is. {_BY_HAND}"
+            f"the default space of {name} is empty: with its current settings, no parameter is "
+            f"worth searching. Fit it without a search. {_BY_HAND}"
         )
     models = {path: part for path, part in unknown.items() if hasattr(part, "predict")}
     if models:
         path, model = next(iter(models.items()))
         own = next(iter(model.get_params()), "name")
         warn(
-            f"Nothing is known of {listed(models)}, so only {', '.join(space)} is searched. Add "
-            f"its own parameters: {{**default_space(estimator), '{path}__{own}': [...]}}.",
-            UserWarning,
-            stacklevel=2,
+            f"{listed(models)} has no default space, so only {', '.join(space)} is searched. Add "
+            f"its parameters: {{**default_space(estimator), '{path}__{own}': [...]}}.",
         )
     return space
 

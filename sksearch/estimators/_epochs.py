@@ -19,9 +19,9 @@ from ._pipeline import enter, last_step, replace_last_step
 
 WAYS = (
     "Give resource= one of: 'epochs' or 'seconds' for estimators with partial_fit (SGD, MLP, "
-    "naive Bayes, skorch nets; also as last step of a Pipeline), the name of an integer "
-    "parameter such as 'n_estimators' or 'clf__max_iter' for any estimator that has it, or "
-    "'n_samples' or 'folds' for any estimator at all."
+    "naive Bayes, skorch nets; also as last step of a Pipeline), the name of an integer parameter "
+    "such as 'n_estimators' or 'clf__max_iter' for an estimator with this parameter, or "
+    "'n_samples' or 'folds' for any estimator."
 )
 
 
@@ -31,7 +31,7 @@ def refuse_early_stopping(estimator: Any) -> None:
     ):
         raise ValueError(
             f"{type(estimator).__name__}(early_stopping=True) cannot be trained epoch by epoch: "
-            "set early_stopping=False, stopping early is what the search does."
+            "set early_stopping=False, since the search itself stops early."
         )
 
 
@@ -40,11 +40,8 @@ def warn_of_own_fit(last: Any, resource: str) -> None:
     if own_methods(last, ("fit",)) and not own_methods(last, ("partial_fit",)):
         name = type(last).__name__
         warn(
-            f"resource={resource!r} trains by partial_fit, and {name} has a fit of its own, which "
-            "is not called: give it a partial_fit that does the same, or search with another "
-            "resource.",
-            UserWarning,
-            stacklevel=2,
+            f"resource={resource!r} trains by partial_fit, so the custom fit of {name} is not "
+            "called: define an equivalent partial_fit, or search with another resource.",
         )
 
 

@@ -46,7 +46,7 @@ def first_candidates(
 
     Notes
     -----
-    Parameters without recorded values, such as those of transformers, keep the estimator's own
+    Parameters without recorded values, such as transformers' parameters, keep the estimator's own
     value. If their range excludes it, they take the middle of the range; for None and "all" its
     end.
 

@@ -54,7 +54,7 @@ class Allowance:
     seconds : float
         Limit for any fit.
     longest : float
-        Limit if the score still rises and is no worse than the rival's after the same time.
+        Limit if the score still rises and is at least the rival's after the same time.
     rival : tuple of (float, float)
         Training seconds of the best candidate so far, ascending, and its best score by then.
     """
@@ -134,7 +134,7 @@ class GrowthScoring:
         return self.patience * self._best_count + self.slack
 
     def next_of(self, looks: list[int]) -> int | None:
-        """Return the next of these ascending counts to train to; None if there is no time.
+        """Return the next of these ascending counts to train to; None if the time is up.
 
         Skips counts at which training would continue regardless of the score.
         """
@@ -333,13 +333,13 @@ class Growth:
 
 
 def find_own_methods(estimator: Any) -> str:
-    """Return the methods that prevent a score at each count, "" if there are none."""
+    """Return the methods that prevent a score at each count, otherwise ""."""
     last = last_step(estimator)
     found = {type(each): overridden(each, PREDICTION) for each in pipelines(estimator)}
     if family_of(last).counts:  # otherwise its family explains why not
         found[type(last)] = own_methods(last, (*TRAINING, *PREDICTION))
     return "; ".join(
-        f"{kind.__name__} has a {' and a '.join(names)} of its own"
+        f"{kind.__name__} overrides {' and '.join(names)}"
         for kind, names in found.items()
         if names
     )
@@ -382,16 +382,16 @@ def growth_of(estimator: Any, name: str) -> Growth:
     own_ones = find_own_methods(estimator)
     if own_ones:
         raise ValueError(
-            f"param_distributions[{name!r}] is an Outcome, which is found while "
-            f"{type(owner).__name__} is trained step by step, and {own_ones}: pass a list or a "
-            "distribution of counts in its place."
+            f"param_distributions[{name!r}] is an Outcome, found by training "
+            f"{type(owner).__name__} step by step, but {own_ones}: pass a list or a distribution "
+            "of integers instead."
         )
     if growth is None or leaf not in family.counts or at is not owner:
         with_count = [each for each in families() if each.counts and each.title]
         known = [f"{each.counts[0]} of {each.title}" for each in with_count]
         raise ValueError(
-            f"param_distributions[{name!r}] is an Outcome, but {type(owner).__name__} cannot be "
-            "trained further and further by it. It is for the count of iterations of the last "
+            f"param_distributions[{name!r}] is an Outcome, but {type(owner).__name__} cannot "
+            "continue training by it. An Outcome can be the number of iterations of the last "
             f"step: {', '.join(known)}."
         )
     return growth

@@ -16,10 +16,10 @@ class NoEpochs(EpochTraining):
     def check(self, model: Any, resource: str, outer: Any = None) -> None:
         """Raise ValueError: Keras cannot resume training exactly."""
         raise ValueError(
-            f"{type(model).__name__} of scikeras cannot be trained in parts: a model that "
-            "was stored, or came from another process, goes on otherwise than the one that was "
-            "not. Search with resource='n_samples' or 'folds', or with "
-            "resource=ParameterResource('epochs'), which fits it again at each rung."
+            f"The scikeras {type(model).__name__} cannot be trained in parts: after a model is "
+            "stored or sent to another process, its training continues differently. Search with "
+            "resource='n_samples' or 'folds', or with resource=ParameterResource('epochs'), which "
+            "trains it from scratch at each rung."
         )
 
     def train(

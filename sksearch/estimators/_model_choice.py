@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
+from sklearn.utils import ClassifierTags
 
 from sksearch._utils._compat import routing_enabled
 from sksearch.estimators._default import own_candidate
@@ -79,11 +80,11 @@ class OneOf(Pipeline):
         known = dict(self.named)
         name = self.named[0][0] if self.model is None else self.model
         if name not in known:
-            raise ValueError(f"model={name!r} is none of {', '.join(known)}.")
+            raise ValueError(f"model={name!r} must be one of {', '.join(known)}.")
         self.steps = [(name, known[name])]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters, including those of all models.
+        """Return the parameters, including all models' parameters.
 
         Parameters
         ----------
@@ -176,7 +177,7 @@ class AutoModels(OneOf):
         from ._models import default_models
 
         if y is None:
-            raise ValueError("estimator='auto' chooses models by y, and there is none: pass y.")
+            raise ValueError("estimator='auto' chooses models by y, but y is missing: pass y.")
         self.models, self.model = default_models(X, y), None
         self.named = _named(self.models)
         self._choose()
@@ -197,7 +198,13 @@ class AutoModels(OneOf):
         return super().get_params() if deep and self.named else {}
 
     def __sklearn_tags__(self) -> Any:
-        return super().__sklearn_tags__() if self.named else BaseEstimator.__sklearn_tags__(self)
+        if self.named:
+            return super().__sklearn_tags__()
+        # y decides, and is unknown before `fit`. With this tag cross-validation stratifies its
+        # folds if y has classes, and otherwise makes those of a regressor.
+        tags = BaseEstimator.__sklearn_tags__(self)
+        tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
+        return tags
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         return repr("auto")
@@ -267,15 +274,18 @@ def _named(models: Sequence) -> list[tuple[str, Any]]:
         if isinstance(model, type):
             raise TypeError(f"{model.__name__} is a class: pass an instance, {model.__name__}().")
         if not (hasattr(model, "fit") and hasattr(model, "get_params")):
-            raise TypeError(f"{model!r} is no estimator: pass a list of estimators.")
+            raise TypeError(f"{model!r} is not an estimator: pass a list of estimators.")
     kinds = {(is_classifier(model), is_regressor(model)) for _, model in pairs}
     if len(kinds) > 1:
         texts = ", ".join(type(last_step(model)).__name__ for _, model in pairs)
-        raise ValueError(f"The models are not of one kind: {texts}. Pass classifiers alone, say.")
+        raise ValueError(
+            f"The models are of different kinds: {texts}. Pass only classifiers, or only "
+            "regressors."
+        )
     given = [name for name, _ in pairs if name]
     for name in given:
         if why := _fault_of(name, given.count(name)):
-            raise ValueError(f"The name {name!r} cannot be that of a model: {why}.")
+            raise ValueError(f"{name!r} cannot be the name of a model: {why}.")
     taken, own = {*given, *RESERVED}, [_name_of_class(model) for _, model in pairs]
     times = Counter(name for name, (is_given, _) in zip(own, pairs, strict=True) if not is_given)
     named = []
@@ -292,11 +302,13 @@ def _named(models: Sequence) -> list[tuple[str, Any]]:
 def _fault_of(name: str, times: int) -> str:
     """Return the reason why a model cannot have a name, "" if it can."""
     if times > 1:
-        return "it is there twice"
+        return "it occurs twice"
     if name in RESERVED:
         return f"OneOf has a parameter or an attribute {name!r}"
     if "__" in name or name.endswith("_"):
-        return f"{name}__C would not be read as C of {name}, as it has __ in it or ends in _"
+        return (
+            f"{name}__C would not be read as C of {name}, since the name contains __ or ends in _"
+        )
     return ""
 
 
@@ -342,7 +354,9 @@ def by_model(estimator: OneOf, given: Any) -> dict[str, list[SpaceDict]] | None:
         for key, values in each.items():
             name = str(key).partition("__")[0]
             if isinstance(values, Mapping) and key not in names:
-                raise ValueError(f"param_distributions names {key!r}, and the models are {names}.")
+                raise ValueError(
+                    f"param_distributions contains {key!r}, but the models are {names}."
+                )
             if name not in names:
                 return None
             own = values if isinstance(values, Mapping) else None

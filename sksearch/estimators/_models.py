@@ -1,11 +1,15 @@
 """Default models for a table."""
 
 import math
+import threading
+from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
+import joblib
 import numpy as np
-from sklearn.base import clone
+from sklearn import config_context
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
@@ -82,14 +86,15 @@ def default_models(
         target = target.ravel()
     if target.ndim == 2:
         raise ValueError(
-            f"y has {target.shape[1]} columns, and these models are for one target: pass one "
-            "column, or list models of your own that take several, such as "
-            "SearchCV([Ridge(), RandomForestRegressor()])."
+            f"y has {target.shape[1]} columns, but the default models predict one target: pass "
+            "one column, or a list of models that support several, such as SearchCV([Ridge(), "
+            "RandomForestRegressor()])."
         )
     if len(shape) != 2 or target.ndim != 1 or len(target) != shape[0]:
         raise ValueError(
-            f"X must be a table, and y one target for each of its rows, got X of shape {shape} "
-            f"and y of shape {target.shape}: pass an array, a sparse matrix or a DataFrame as X."
+            "X must be a table, and y must have one target for each of its rows, got X of shape "
+            f"{shape} and y of shape {target.shape}: pass an array, a sparse matrix or a "
+            "DataFrame as X."
         )
     classifies = _has_classes(target) if task is None else task == "classification"
     models = _classifiers() if classifies else _regressors()
@@ -181,7 +186,132 @@ def _by_skrub(name: str, *rest: Any, **params: Any) -> Any:
     """Return a pipeline that begins with a skrub encoder for each column."""
     import skrub
 
-    return make_pipeline(skrub.ApplyToCols(getattr(skrub, name)(**params)), *rest)
+    encoder = skrub.ApplyToCols(getattr(skrub, name)(**params))
+    return make_pipeline(EncodedOnce(encoder), *rest)
+
+
+class EncodedOnce(TransformerMixin, BaseEstimator):
+    """A transformer that encodes the same rows once for all candidates of a process.
+
+    To encode texts takes longer than to fit most models on them, and each candidate of a list has
+    the same texts in a fold. The last outputs are kept, up to 64 MB per process.
+
+    The steps of the transformer ignore ``set_config(transform_output=...)``: skrub's StringEncoder
+    computes with the output of scikit-learn transformers, which it expects to be arrays.
+
+    Parameters
+    ----------
+    transformer : transformer object
+        Returns a DataFrame.
+    """
+
+    def __init__(self, transformer: Any) -> None:
+        self.transformer = transformer
+
+    def fit(self, X: Samples, y: object = None) -> Self:
+        """Fit the transformer.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The columns.
+        y : object
+            Not used.
+
+        Returns
+        -------
+        self : EncodedOnce
+            Itself.
+        """
+        self.fit_transform(X)
+        return self
+
+    def fit_transform(self, X: Samples, y: object = None) -> Any:
+        """Fit the transformer, and return its output.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The columns.
+        y : object
+            Not used.
+
+        Returns
+        -------
+        frame : DataFrame
+            Output of the transformer.
+        """
+        self._key = joblib.hash((self.transformer, X))
+        self.transformer_, encoded = _kept.once(self._key, lambda: self._fit(X))
+        return encoded
+
+    def _fit(self, X: Samples) -> tuple[Any, Any]:
+        """Return a fitted transformer and its output."""
+        fitted = clone(self.transformer)
+        with config_context(transform_output="default"):
+            return fitted, fitted.fit_transform(X)
+
+    def transform(self, X: Samples) -> Any:
+        """Return the output of the transformer.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The columns.
+
+        Returns
+        -------
+        frame : DataFrame
+            Output of the transformer.
+        """
+        key = self._key + joblib.hash(X)
+        return _kept.once(key, lambda: self._transform(X))[1]
+
+    def _transform(self, X: Samples) -> tuple[None, Any]:
+        with config_context(transform_output="default"):
+            return None, self.transformer_.transform(X)
+
+    def get_feature_names_out(self, input_features: object = None) -> Any:
+        """Return the names of the columns of the output.
+
+        Parameters
+        ----------
+        input_features : object
+            Not used.
+
+        Returns
+        -------
+        names : ndarray of str
+            Names.
+        """
+        return self.transformer_.get_feature_names_out()
+
+
+class _Kept:
+    """The last results of a function of rows, by a digest of what they were made of."""
+
+    MOST = 64e6  # bytes of all outputs
+
+    def __init__(self) -> None:
+        self._results: dict[str, tuple[Any, Any]] = {}  # the one used last is last
+        self._lock = threading.Lock()
+
+    def once(self, key: str, make: Callable[[], tuple[Any, Any]]) -> tuple[Any, Any]:
+        """Return the result kept under a key, or make it."""
+        with self._lock:
+            result = self._results.pop(key, None)
+        if result is None:
+            result = make()
+        with self._lock:
+            self._results[key] = result
+            sizes = {each: 8 * math.prod(out.shape) for each, (_, out) in self._results.items()}
+            while sum(sizes.values()) > self.MOST:
+                oldest = next(iter(sizes))
+                del sizes[oldest], self._results[oldest]
+        return result
+
+
+_kept = _Kept()
 
 
 def _table_of(X: Samples) -> tuple[TableColumns | None, set[str]]:
@@ -200,7 +330,9 @@ def _table_of(X: Samples) -> tuple[TableColumns | None, set[str]]:
     out = found.pop("")
     if not any(found.values()):
         why = "; ".join(f"{name}: {each}" for name, each in out.items())
-        raise ValueError(f"X has no column that a model can learn from ({why}): pass others.")
+        raise ValueError(
+            f"X has no column that a model can learn from ({why}): pass other columns."
+        )
     dates = found["dates"] if any(found["dates"].values()) else list(found["dates"])
     rest = {kind: list(found[kind]) for kind in KINDS if kind != "dates"}
     table = TableColumns(**rest, dates=dates, left_out=out)

@@ -33,7 +33,7 @@ def without_optimum(estimator: Any, names: list[str]) -> str:
     Returns
     -------
     str
-        A sentence with their names and a remedy, "" if there are no such parameters.
+        A sentence with their names and a remedy, "" without such parameters.
     """
     prefix, model = "", estimator
     while "sklearn.Pipeline" in class_names(model) and not overridden(model, ("score",)):
@@ -47,18 +47,18 @@ def without_optimum(estimator: Any, names: list[str]) -> str:
         found += [name for name in names if name == f"{prefix}n_clusters"]
         score = "minus its inertia"
         cure = (
-            f"Pass another scoring, as {SCORING}, with silhouette_score of sklearn.metrics (and "
-            "cv=KFold(5, shuffle=True) if like rows follow each other)."
+            f"Pass another scoring, such as {SCORING}, with silhouette_score from sklearn.metrics "
+            "(and cv=KFold(5, shuffle=True) if similar rows follow each other)."
         )
     elif kinds & DENSITIES:
-        score = "the likelihood of the columns that it gets"
+        score = "the likelihood of its input columns"
         cure = (
-            f"Search {prefix.removesuffix('__')} alone, with names that begin with {prefix}, or "
+            f"Search only {prefix.removesuffix('__')}, with names that begin with {prefix}, or "
             "pass a scoring that has an optimum."
         )
     if not (score and found):
         return ""
     return (
         f"{type(model).__name__} scores itself by {score}, which has no optimum in "
-        f"{', '.join(found)}: whatever the data are, an end of the range is best. {cure}"
+        f"{', '.join(found)}: an end of the range is always best, whatever the data. {cure}"
     )

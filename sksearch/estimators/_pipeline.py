@@ -86,9 +86,9 @@ def check_resampled(estimator: Any, fit_params: dict[str, Any], n_samples: int) 
     for name, value in fit_params.items():
         if resampled and _has_rows(value, n_samples):
             raise ValueError(
-                f"{name} has an entry for each row, but a step of the pipeline resamples the rows "
-                f"before {type(estimator).__name__} sees them, and not their {name}: leave it "
-                "out, or take the sampler out of the pipeline."
+                f"{name} has an entry for each row, but a step of the pipeline before "
+                f"{type(estimator).__name__} resamples the rows without resampling {name}: leave "
+                "it out, or remove the sampler from the pipeline."
             )
 
 

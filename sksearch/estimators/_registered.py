@@ -54,8 +54,7 @@ def register_space(estimator_class: type, space: SpaceDict | Callable[..., Space
     """
     if not (isinstance(estimator_class, type) and hasattr(estimator_class, "fit")):
         raise TypeError(
-            f"estimator_class={estimator_class!r} must be the class of an estimator, not an "
-            "instance."
+            f"estimator_class={estimator_class!r} must be an estimator class, not an instance."
         )
     if not (isinstance(space, dict) or callable(space)):
         raise TypeError(f"space={space!r} must be a dict, or a callable that returns one.")

@@ -58,9 +58,8 @@ def check_labels(net: Any, labels: Any) -> None:
     if labels.dtype.kind not in "iubf":
         example = labels.ravel()[:1].tolist()[0]
         raise ValueError(
-            f"y has labels such as {example!r}, and {type(net).__name__} of skorch is "
-            "trained on the numbers of classes, counted from 0: pass "
-            "sklearn.preprocessing.LabelEncoder().fit_transform(y)."
+            f"y has labels such as {example!r}, but the skorch {type(net).__name__} needs class "
+            "numbers from 0: pass sklearn.preprocessing.LabelEncoder().fit_transform(y)."
         )
 
 
@@ -75,26 +74,21 @@ def check_net(net: Any) -> None:
     for kind, callback in _callbacks_of(net):
         if any("on_train_end" in vars(cls) for cls in kind.__mro__ if not _is_skorchs(cls)):
             warn(
-                f"{type(net).__name__} has the callback {kind.__name__}, whose on_train_end comes "
-                "with the last training, that of best_estimator_: candidates are scored without "
-                "it.",
-                UserWarning,
-                stacklevel=2,
+                f"{type(net).__name__} has the callback {kind.__name__}, whose on_train_end runs "
+                "only at the end of the refit: candidates are scored without it.",
             )
         monitor = getattr(callback, "monitor", None)
         if split is None and isinstance(monitor, str) and monitor.startswith("valid_"):
             raise ValueError(
                 f"{type(net).__name__} has the callback {kind.__name__} with monitor={monitor!r}, "
-                "and train_split=None, so nothing is there to monitor: pass monitor='train_loss', "
-                "or a train_split."
+                "but train_split=None never computes it: pass monitor='train_loss', or a "
+                "train_split."
             )
     if type(split).__name__ == "ValidSplit" and getattr(split, "cv", None) == 5:
         warn(
-            f"{type(net).__name__} keeps a fifth of the rows of each training fold for its own "
-            "validation (train_split=ValidSplit(5), skorch's default), and the search scores it "
-            "on its test fold: pass train_split=None to train on all rows.",
-            UserWarning,
-            stacklevel=2,
+            f"{type(net).__name__} holds out a fifth of each training fold for its own validation "
+            "(train_split=ValidSplit(5), skorch's default), but the search already scores it on "
+            "test folds: pass train_split=None to train on all rows.",
         )
 
 
@@ -103,9 +97,9 @@ def refuse_callbacks(net: Any) -> None:
     for kind, _ in _callbacks_of(net):
         if _is_a(kind, REFUSED):
             raise ValueError(
-                f"{type(net).__name__} has the callback {kind.__name__}, by which all candidates "
-                "would begin with the weights of one file, each at its first rung: leave it out, "
-                "or search with resource='n_samples' or 'folds'."
+                f"{type(net).__name__} has the callback {kind.__name__}, which would start every "
+                "candidate from the same file of weights: leave it out, or search with "
+                "resource='n_samples' or 'folds'."
             )
 
 
@@ -135,8 +129,8 @@ def check_rates(net: Any, names: Collection[str], n_rows: int, n_epochs: int) ->
         if total < needed:
             raise ValueError(
                 f"{type(net).__name__} has the callback {kind.__name__} with a OneCycleLR of "
-                f"{total} steps, and {n_epochs} epochs of {n_rows} rows take {needed}, those of "
-                f"best_estimator_: pass total_steps={needed}, or refit=False and fewer steps."
+                f"{total} steps, but the refit of {n_epochs} epochs on {n_rows} rows takes "
+                f"{needed} steps: pass total_steps={needed}, or refit=False and fewer steps."
             )
 
 
@@ -364,9 +358,9 @@ class SkorchEpochs(EpochTraining):
         """Raise ValueError for an unsupported callback, or a net inside a meta-estimator."""
         if outer is not None:
             raise ValueError(
-                f"resource={resource!r} trains a net of skorch epoch by epoch where it is the "
-                f"estimator or the last step of a Pipeline, and not inside of "
-                f"{type(outer).__name__}: pass the net itself, or resource='n_samples' or 'folds'."
+                f"resource={resource!r} trains a skorch net epoch by epoch only if it is the "
+                f"estimator or the last step of a Pipeline, not inside {type(outer).__name__}: "
+                "pass the net itself, or resource='n_samples' or 'folds'."
             )
         check_net(model)
 

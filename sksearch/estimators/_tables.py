@@ -141,8 +141,8 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         places = {name: i for i, name in enumerate(labels(X))}
         if missing := [name for name in self.used if name not in places]:
             raise ValueError(
-                f"X has no column {', '.join(map(repr, missing))}, which it had in training: pass "
-                "the same columns."
+                f"X has no column {', '.join(map(repr, missing))}, which it had during training: "
+                "pass the same columns."
             )
         formats = self.dates if isinstance(self.dates, Mapping) else {}
         found, names = {}, iter(self.get_feature_names_out())
@@ -343,7 +343,7 @@ def _of_numbers(name: object, values: np.ndarray, kind: str) -> tuple[str, Any]:
     whole = kind in "iu" or (kind != "m" and bool((known == np.floor(known)).all()))
     if whole and n_values > 2:
         if _names_rows(name, n_values, n):
-            return "", "its values name the rows, as an ID does"
+            return "", "its values identify the rows, like an ID"
         if ID.search(str(name)) and n_values <= MOST_VALUES:
             return "categories", n_values
     return "numbers", n_values
@@ -372,7 +372,7 @@ def _of_texts(name: object, texts: list, given: bool) -> tuple[str, Any]:
     if not given and (form := glance(_date_format, known, otherwise="")):
         return "dates", form
     if _names_rows(name, n_values, n) or (n >= MANY_ROWS and is_id(name, known)):
-        return "", "its values name the rows, as an ID does"
+        return "", "its values identify the rows, like an ID"
     if not given and n_values > FEW_VALUES and not np.isnan([_number(t) for t in known]).any():
         return "numbers", n_values
     if n_values <= FEW_VALUES or (n_values <= MOST_VALUES and n_values * ROWS_A_VALUE <= n):
@@ -452,14 +452,15 @@ def _ways(table: TableColumns, steps: list) -> list[tuple[list, str]]:
     found = []
     for _, step, names in parts:
         inner = [each for _, each in getattr(step, "steps", [("", step)])]
-        inner = [getattr(each, "transformer", each) for each in inner]
+        while any(hasattr(each, "transformer") for each in inner):
+            inner = [getattr(each, "transformer", each) for each in inner]
         own = [given[name] for name in names if name in given]
         if not own:
             continue
         kind = kinds[own[0]]
         text = ", ".join(type(each).__name__ for each in inner)
         if step == "passthrough":
-            text = "as they are" if kind == "numbers" else "native"
+            text = "unchanged" if kind == "numbers" else "native"
         text = "left out" if step == "drop" else text
         found.append((own, f"{kind}, {text}"))
     return found

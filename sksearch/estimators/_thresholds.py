@@ -114,15 +114,14 @@ def _check(owner: Any, classes: Any) -> None:
     if not isinstance(classes, np.ndarray) or len(classes) != 2:
         n = "several columns" if isinstance(classes, list) else len(classes)
         raise ValueError(
-            f"a threshold is between two classes, and y has {n}: take the threshold out of the "
-            "space."
+            f"a threshold needs two classes, but y has {n}: remove the threshold from the space."
         )
     inner = owner.estimator
     if owner.response_method == "decision_function" or not hasattr(inner, "predict_proba"):
         raise ValueError(
-            f"the threshold is one of a probability, and {type(inner).__name__} is asked for a "
-            "decision_function: wrap it into CalibratedClassifierCV, or search the threshold as "
-            "any other number."
+            f"Threshold is a threshold of a probability, but {type(inner).__name__} is used with "
+            "its decision_function: wrap it in CalibratedClassifierCV, or search the threshold "
+            "with a distribution of numbers."
         )
 
 

@@ -80,7 +80,9 @@ def make_executor(
     check_devices(devices)
     isolate = limits.isolate or devices is not None  # CUDA devices are fixed at process start
     if n_jobs == 0:  # Dask's backend does not reject it
-        raise ValueError("n_jobs == 0 has no meaning: pass a count of workers, or -1 for all.")
+        raise ValueError(
+            "n_jobs == 0 has no meaning: pass the number of workers, or -1 to use all cores."
+        )
     n_workers = joblib.effective_n_jobs(n_jobs)
     if (clock := open_clock()) is not None:
         return clock.executor(function, context, limits, folder)
@@ -119,9 +121,9 @@ def check_devices(devices: Sequence | None) -> None:
     if open_clock() is not None or kind not in LOCAL:
         engine = kind if open_clock() is None else "VirtualClock"
         raise ValueError(
-            f"devices={list(devices)!r} is for worker processes of this machine, but the search "
-            f"runs on {engine}: leave devices out. Dask, Ray and other engines give GPUs to their "
-            "workers themselves."
+            f"devices={list(devices)!r} is for worker processes on this machine, but the search "
+            f"runs on {engine}: leave devices out. Dask, Ray and other engines assign GPUs to "
+            "their workers themselves."
         )
 
 

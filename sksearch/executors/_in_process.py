@@ -54,9 +54,9 @@ class InProcessExecutor(Executor):
         out = self._function(self._context, task, environment)
         if getattr(out, "status", None) == "crash":
             raise EngineLostError(
-                f"A candidate has left this process without a GPU that works: {out.error}. Name "
-                "the GPU, such as devices=[0], and candidates are trained in processes of their "
-                "own, where it costs that candidate only."
+                f"A candidate has left this process without a working GPU: {out.error}. Pass the "
+                "GPU, such as devices=[0], to train candidates in separate processes, so that "
+                "such an error affects only one candidate."
             )
         return out
 

@@ -210,7 +210,7 @@ class _PendingJobs:
         return (self._time_is_up() and has_results) or self._seconds_to_stop() <= 0
 
     def ask(self) -> bool:
-        """Submit the next job of the study; False if there is none, or if the time is up."""
+        """Submit the next job of the study; False if the study has none, or if the time is up."""
         if self._time_is_up() and self._jobs:
             return False
         job = self._study.ask()

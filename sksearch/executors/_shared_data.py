@@ -90,9 +90,9 @@ def write(obj: object, path: Path) -> Ref:
         part.unlink(missing_ok=True)  # otherwise a full disk stays full
         raise OSError(
             error.errno,
-            f"The data that worker processes share need {sum(sizes):,} bytes in {part.parent}, "
-            f"which cannot be written ({error.strerror}): make room there, name a checkpoint_dir "
-            "(or without one a TMPDIR) on a larger disk, or pass n_jobs=1",
+            f"The data shared by worker processes need {sum(sizes):,} bytes in {part.parent}, "
+            f"which cannot be written ({error.strerror}): free disk space there, set "
+            "checkpoint_dir (otherwise TMPDIR) to a larger disk, or pass n_jobs=1",
         ) from error
     return Ref(str(Path(path).absolute()), token, modules)
 

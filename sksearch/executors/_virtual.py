@@ -110,7 +110,7 @@ class VirtualClock:
 
     def __enter__(self) -> Self:
         if self._token is not None:
-            raise RuntimeError("This VirtualClock is open already: make another one.")
+            raise RuntimeError("This VirtualClock is already open: create another one.")
         self._reset()
         self._token = _open_clock.set(self)
         return self

@@ -154,9 +154,9 @@ def _check(searches: Any, problems: Any, n_seeds: Any) -> None:
     """Reject invalid arguments before any run."""
     for argument, named in (("searches", searches), ("problems", problems)):
         if not isinstance(named, Mapping) or not all(isinstance(name, str) for name in named):
-            raise TypeError(f"{argument}={named!r} must be a dict of names and what they are.")
+            raise TypeError(f"{argument}={named!r} must be a dict by name.")
         if not named:
-            raise ValueError(f"{argument} is empty: give one at least.")
+            raise ValueError(f"{argument} is empty: pass at least one entry.")
     if isinstance(n_seeds, bool) or not isinstance(n_seeds, Integral) or n_seeds < 1:
         raise ValueError(f"n_seeds={n_seeds!r} must be an integer of at least 1.")
     for name, problem in problems.items():
@@ -164,7 +164,7 @@ def _check(searches: Any, problems: Any, n_seeds: Any) -> None:
             isinstance(problem, tuple) and len(problem) in (2, 4)
         ):
             raise TypeError(
-                f"problem {name!r} is {problem!r}, and must be a CurveProblem, a tuple "
+                f"problem {name!r} is {problem!r}, but must be a CurveProblem, a tuple "
                 "(estimator, space, X, y), or (X, y) for searches with their own estimator."
             )
     for name, search in searches.items():
@@ -178,16 +178,17 @@ def _check_pair(name: str, search: object, problem_name: str, problem: Any) -> N
         if len(search) != 2 or not (
             isinstance(search[0], Sampler) and isinstance(search[1], Scheduler)
         ):
-            raise TypeError(f"search {name!r} is {search!r}, and must be (Sampler, Scheduler).")
+            raise TypeError(f"search {name!r} is {search!r}, but must be (Sampler, Scheduler).")
         if not isinstance(problem, CurveProblem):
             raise TypeError(
-                f"search {name!r} is a pair, which is played on curves alone, and problem "
+                f"search {name!r} is a pair, which can only be played on curves, but problem "
                 f"{problem_name!r} has real data: pass SearchCV(..., sampler=, scheduler=)."
             )
     elif isinstance(problem, CurveProblem) and problem.needs_trials:
         raise TypeError(
-            f"problem {problem_name!r} deals its families in turn, and search {name!r} does not "
-            "tell estimators their numbers: pass a pair (Sampler, Scheduler), or deal at random."
+            f"problem {problem_name!r} has schedule='round_robin', which needs the number of each "
+            f"candidate, but search {name!r} does not pass it to estimators: pass a pair "
+            "(Sampler, Scheduler), or use schedule='random'."
         )
     elif is_search(search):
         if not has_only_data(problem) and space_name(search) is None:
@@ -197,13 +198,13 @@ def _check_pair(name: str, search: object, problem_name: str, problem: Any) -> N
             )
     elif not callable(search):
         raise TypeError(
-            f"search {name!r} is {search!r}, and must be a search estimator, a pair (Sampler, "
+            f"search {name!r} is {search!r}, but must be a search estimator, a pair (Sampler, "
             "Scheduler), or a function search(estimator, space, random_state=seed)."
         )
     elif has_only_data(problem):
         raise TypeError(
-            f"search {name!r} is a function of estimator and space, and problem "
-            f"{problem_name!r} has only data: give it as (estimator, space, X, y)."
+            f"search {name!r} is a function of estimator and space, but problem {problem_name!r} "
+            "has only data: pass it as (estimator, space, X, y)."
         )
 
 
@@ -232,7 +233,6 @@ def _run_missing(
         warn(
             f"{len(failures)} of {len(runs)} runs failed and have no rows. The first: search "
             f"{search!r} on problem {problem!r} with seed {seed}: {error}",
-            UserWarning,
             stacklevel=3,
         )
 

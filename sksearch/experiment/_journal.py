@@ -44,7 +44,7 @@ class Journal:
             except (ValueError, TypeError, KeyError) as error:
                 raise ValueError(
                     f"Line {number} of {self.path} is not a run of an experiment: pass the path "
-                    "of an earlier experiment, or of no file."
+                    "of an earlier experiment, or a new path."
                 ) from error
         if len(whole) < len(data):  # the writer was killed in the middle of a line
             with open(self.path, "r+b") as file:

@@ -148,7 +148,7 @@ def _events_of_rows(
     """
     found = read(search)
     if chosen_metric(search, found.results) is None:
-        raise ValueError(f"{type(search).__name__} has several metrics: name one by refit=.")
+        raise ValueError(f"{type(search).__name__} has several metrics: choose one with refit=.")
     rows = found.rows
     levels = [row.resource if found.has_resources else whole for row in rows]
     if problem is None:

@@ -7,6 +7,7 @@ from sksearch.hypergradients._differentiate import (
     reverse as reverse,
     truncated as truncated,
 )
+from sksearch.hypergradients._momentum import MomentumProblem as MomentumProblem
 from sksearch.hypergradients._online import online_rate as online_rate
 from sksearch.hypergradients._penalties import FeaturePenalties as FeaturePenalties
 from sksearch.hypergradients._problems import LinearProblem as LinearProblem

@@ -95,8 +95,8 @@ def relaxed_choices(
     theta = np.asarray(theta, dtype=float)
     if theta.ndim != 2 or n_draws < 1 or not temperature > 0:
         raise ValueError(
-            f"theta has the shape {theta.shape} and must be (n_choices, n_options); "
-            f"n_draws={n_draws} must be at least 1, and temperature={temperature} positive."
+            f"theta has shape {theta.shape}, expected (n_choices, n_options); n_draws={n_draws} "
+            f"must be at least 1, and temperature={temperature} positive."
         )
     rng = check_random_state(random_state)
     loss, gradient = 0.0, np.zeros_like(theta)

@@ -34,6 +34,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
+TRANSIENT = 1e6  # growth of terms before they shrink, for maps that are not symmetric
+
 #: Rows of a training step; None for all rows.
 Rows = np.ndarray | None
 
@@ -44,7 +46,15 @@ class BilevelProblem(ABC):
     See Also
     --------
     LinearProblem : Linear models with penalties.
+    MomentumProblem : Gradient descent with momentum on another problem.
     TorchProblem : Any two PyTorch functions.
+
+    Notes
+    -----
+    Any other training step ``w = phi(w, theta)`` is a problem with `gradient` ``w - phi``, whose
+    derivatives by w and by theta replace H and B, and the learning rate 1. If the former are not
+    symmetric, `symmetric` is False and `hessian_product` multiplies by their transpose: `reverse`
+    and `truncated` go through such steps, and `neumann` finds the derivative at their fixed point.
 
     Examples
     --------
@@ -67,6 +77,9 @@ class BilevelProblem(ABC):
     >>> gradient.round(3).tolist()
     [-0.512]
     """
+
+    #: Whether H is symmetric, as the second derivatives of a training loss are.
+    symmetric = True
 
     @abstractmethod
     def gradient(self, w: np.ndarray, theta: np.ndarray, rows: Rows = None) -> np.ndarray:
@@ -120,7 +133,8 @@ def implicit(
     Raises
     ------
     ValueError
-        If conjugate gradients do not converge: the Hessian is not positive definite.
+        If conjugate gradients do not converge: the Hessian is not positive definite; or if the
+        problem is not symmetric.
 
     Examples
     --------
@@ -135,6 +149,7 @@ def implicit(
     >>> bool(gradient[0] > 0)  # the one that matters should be penalised less
     True
     """
+    _check_symmetric(problem, "implicit", "neumann")
     loss, by_w, by_theta = problem.validation(w, theta)
     n = len(w)
     H = LinearOperator((n, n), matvec=lambda v: problem.hessian_product(w, theta, v), dtype=float)
@@ -154,6 +169,7 @@ def neumann(
     w: np.ndarray,
     learning_rate: float,
     n_steps: int,
+    start: np.ndarray | None = None,
 ) -> tuple[float, np.ndarray]:
     """Differentiate at a minimum by the first terms of a series for the inverse Hessian.
 
@@ -173,6 +189,9 @@ def neumann(
         Below 2 over the largest eigenvalue of the Hessian, otherwise the series diverges.
     n_steps : int
         Number of terms, at least 1.
+    start : ndarray of shape (n_weights,) or None, default=None
+        First value of the fixed-point iteration, replaced in place by the last one: a next call
+        with similar hyperparameters then continues from there. None: zeros.
 
     Returns
     -------
@@ -201,16 +220,24 @@ def neumann(
     if n_steps < 1:
         raise ValueError(f"n_steps={n_steps} must be at least 1.")
     loss, by_w, by_theta = problem.validation(w, theta)
-    total = term = learning_rate * by_w
+    total, first = np.zeros_like(by_w), learning_rate * by_w
+    if start is not None:
+        total = start.copy()
+        first = first - learning_rate * problem.hessian_product(w, theta, total)
+    term, total = first, total + first
     with np.errstate(all="ignore"):
         for _ in range(n_steps - 1):
             term = term - learning_rate * problem.hessian_product(w, theta, term)
             total = total + term
-    if not np.linalg.norm(term) <= (1 + 1e-9) * learning_rate * np.linalg.norm(by_w):
+    growth = 1 + 1e-9 if problem.symmetric else TRANSIENT
+    limit = max(growth * np.linalg.norm(first), 1e-12 * learning_rate * np.linalg.norm(by_w))
+    if not np.linalg.norm(term) <= limit:
         raise ValueError(
-            f"The series diverges with learning_rate={learning_rate:g}: it has to be below 2 over "
-            "the largest eigenvalue of the Hessian of the training loss."
+            f"The series diverges with learning_rate={learning_rate:g}: it must be less than 2 "
+            "divided by the largest eigenvalue of the Hessian of the training loss."
         )
+    if start is not None:
+        start[:] = total
     return loss, by_theta - problem.mixed_product(w, theta, total)
 
 
@@ -245,6 +272,11 @@ def forward(
     gradient : ndarray of shape (n_hyper,)
         Derivative by theta.
 
+    Raises
+    ------
+    ValueError
+        If the problem is not symmetric.
+
     Examples
     --------
     >>> import numpy as np
@@ -255,6 +287,7 @@ def forward(
     >>> bool(np.allclose(forward(*args)[1], reverse(*args)[1]))
     True
     """
+    _check_symmetric(problem, "forward", "reverse")
     Z = np.zeros((len(w), len(theta)))
     for rows in batches:
         HZ = [problem.hessian_product(w, theta, z, rows) for z in Z.T]
@@ -362,7 +395,7 @@ def truncated(
     """
     if not 0 <= n_steps <= len(batches):
         raise ValueError(
-            f"n_steps={n_steps} must be from 0 to the count of steps, {len(batches)}."
+            f"n_steps={n_steps} must be between 0 and {len(batches)}, the number of steps."
         )
     first, kept = len(batches) - n_steps, []
     for t, rows in enumerate(batches):
@@ -374,3 +407,11 @@ def truncated(
         gradient = gradient - learning_rate * problem.mixed_product(before, theta, a, rows)
         a = a - learning_rate * problem.hessian_product(before, theta, a, rows)
     return loss, gradient
+
+
+def _check_symmetric(problem: BilevelProblem, function: str, other: str) -> None:
+    if not problem.symmetric:
+        raise ValueError(
+            f"{function} needs a symmetric problem, and {type(problem).__name__} is not: "
+            f"use {other}."
+        )

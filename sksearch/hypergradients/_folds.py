@@ -20,7 +20,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from sksearch.hypergradients._losses import Loss
 
-MAX_STEPS = 100
+MAX_STEPS = 100  # of Newton's method
 #: Relative promised decrease at which to stop; the next step would promise its square.
 TOLERANCE = 1e-11
 #: Relative to a diagonal: class scores that all grow equally give the same probabilities.
@@ -145,9 +145,9 @@ def _cholesky(H):
         return cho_factor(H), scale
     except (LinAlgError, ValueError):
         raise ValueError(
-            "The Hessian of the training loss cannot be factorised: columns of X depend on each "
-            "other, or have very different scales, and penalties are small. Put a "
-            "StandardScaler() first, or pass loguniform(...) with a larger least value."
+            "The Hessian of the training loss cannot be factorised: columns of X are collinear or "
+            "have very different scales, and penalties are small. Add a StandardScaler() before "
+            "the model, or pass loguniform(...) with a larger minimum."
         ) from None
 
 

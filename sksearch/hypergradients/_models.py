@@ -100,8 +100,8 @@ def parts_of(estimator: Any) -> Parts:
             name += "__penalties"
     if any(isinstance(step, FeaturePenalties) for _, step in before):
         raise ValueError(
-            "FeaturePenalties() must stand right before the model: put it before the last step "
-            "of the Pipeline, after all other transformers."
+            "FeaturePenalties() must directly precede the model: make it the last step of the "
+            "Pipeline before the model."
         )
     rules = next((SMOOTH[cls] for cls in SMOOTH if isinstance(model, cls)), None)
     if rules is None or _is_other_model(estimator, model):
@@ -146,10 +146,7 @@ class CrossValidatedLoss:
         Arguments of ``fit``.
     """
 
-    def __init__(
-        self, parts: Parts, bounds: dict[str, tuple[float, float]], X: Any, y: Any,
-        splits: list, classes: Any, fit_params: dict,
-    ):  # fmt: skip
+    def __init__(self, parts, bounds, X, y, splits, classes, fit_params):
         self.parts, self.ranges = parts, {name: bounds[name] for name in sorted(bounds)}
         self._data, self._splits = (X, y), splits
         self._classes, self._fit_params = classes, fit_params
@@ -159,8 +156,8 @@ class CrossValidatedLoss:
         is_fixed = parts.strength_name not in bounds
         if np.ndim(own) > 0 or (is_fixed and not 0 < own < np.inf):
             raise ValueError(
-                f"{parts.strength_name}={own!r} leaves no penalty that could be multiplied: pass "
-                "a positive number."
+                f"{parts.strength_name}={own!r} disables the penalty, so it cannot be multiplied: "
+                "pass a positive number."
             )
         if not parts.before:
             self.folds  # noqa: B018  # nothing is trained for it, so its errors may come now
@@ -176,8 +173,8 @@ class CrossValidatedLoss:
         n_features, *others = {fold.X.shape[1] - self._n_extra for fold in self.folds}
         if others:
             raise ValueError(
-                f"The steps before the model make {n_features} features on one fold and "
-                f"{others[0]} on another: let them make as many on each, OneHotEncoder by "
+                f"The steps before the model produce {n_features} features on one fold, but "
+                f"{others[0]} on another: make the numbers equal, for OneHotEncoder by "
                 "categories=."
             )
         if self.parts.penalties is None:
@@ -276,8 +273,8 @@ class CrossValidatedLoss:
         T, T_val = (_targets(self.parts.model, each, self._classes) for each in (y_train, y_test))
         if self._classes is not None and not (T > 0).any(axis=0).all():
             raise ValueError(
-                f"Fold {i} trains without one of the {len(self._classes)} classes: pass a "
-                "stratified cv, or one with fewer folds."
+                f"The training set of fold {i} lacks one of the {len(self._classes)} classes: "
+                "pass a stratified cv, or fewer folds."
             )
         losses = _losses(self.parts.model, T.shape[1])
         rows = [self._columns(each) for each in (X_train, X_test)]
@@ -314,8 +311,8 @@ def _check_target(model, y, classes):
         )
     if isinstance(classes, list):
         raise ValueError(
-            f"y has {len(classes)} columns of labels, and losses are differentiated for one: "
-            "search for each column by itself."
+            f"y has {len(classes)} columns of labels, but this search differentiates the loss of "
+            "one: search for each column separately."
         )
 
 

@@ -72,7 +72,7 @@ def online_rate(
     """
     if not learning_rate > 0 or not 0 <= decay <= 1 or step < 0:
         raise ValueError(
-            f"learning_rate={learning_rate} must be positive, decay={decay} from 0 to 1, and "
+            f"learning_rate={learning_rate} must be positive, decay={decay} between 0 and 1, and "
             f"step={step} at least 0."
         )
     rate, size, weight = float(learning_rate), 0.0, 0.0
@@ -86,7 +86,7 @@ def online_rate(
         w, rates[t] = w - rate * slope, rate
         loss, by_w, _ = problem.validation(w, theta)
         if not np.isfinite(loss):
-            raise ValueError(f"Training diverged at step {t}: begin with a smaller learning_rate.")
+            raise ValueError(f"Training diverged at step {t}: start with a smaller learning_rate.")
         by_log = rate * float(by_w @ by_rate)
         size, weight = MEMORY * size + (1 - MEMORY) * by_log**2, MEMORY * weight + 1 - MEMORY
         if size > 0:

@@ -34,7 +34,7 @@ class FeaturePenalties(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     See Also
     --------
-    sksearch.HypergradientSearchCV : Finds hundreds of penalties.
+    sksearch.search.HypergradientSearchCV : Finds hundreds of penalties.
 
     Notes
     -----
@@ -118,8 +118,8 @@ class FeaturePenalties(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         groups = np.asarray(self.groups)
         if groups.shape != (n_features,) or groups.dtype.kind not in "iu" or groups.min() < 0:
             raise ValueError(
-                f"groups={self.groups!r} must be the number of a group for each of "
-                f"{n_features} features: whole numbers from 0."
+                f"groups={self.groups!r} must have a group number, an integer from 0, for each of "
+                f"{n_features} features."
             )
         return groups
 

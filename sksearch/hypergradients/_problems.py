@@ -68,7 +68,7 @@ class LinearProblem(BilevelProblem):
         self.y, self.y_val = np.asarray(y, dtype=float), np.asarray(y_val, dtype=float)
         signs = np.unique(np.concatenate([self.y, self.y_val]))
         if loss != "squared" and not np.isin(signs, (-1, 1)).all():
-            raise ValueError(f"loss={loss!r} needs targets that are -1 or 1, not {signs[:5]}.")
+            raise ValueError(f"loss={loss!r} needs targets of -1 or 1, got {signs[:5]}.")
         self.loss = LOSSES[loss]()
         own = np.arange(self.X.shape[1])
         self.groups = own if groups is None else np.asarray(groups)

@@ -141,9 +141,7 @@ class CholeskyFactor:
     def _factorise(self, K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return L and its inverse, with the least jitter that suffices."""
         if not np.isfinite(K).all():
-            raise np.linalg.LinAlgError(
-                f"matrix of shape {K.shape} has entries that are not finite."
-            )
+            raise np.linalg.LinAlgError(f"matrix of shape {K.shape} has non-finite entries.")
         scale = np.mean(np.diag(K))
         while True:
             self.added_jitter = self.jitter * scale
@@ -152,8 +150,8 @@ class CholeskyFactor:
                 return found
             if self.jitter >= MAX_JITTER:
                 raise np.linalg.LinAlgError(
-                    f"matrix of shape {K.shape} is not positive definite, whatever is added to "
-                    "its diagonal."
+                    f"matrix of shape {K.shape} is not positive definite, even with a larger "
+                    "diagonal."
                 )
             self.jitter = 10 * self.jitter if self.jitter else MIN_JITTER
 

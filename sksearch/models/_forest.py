@@ -17,7 +17,7 @@ from scipy.spatial.distance import cdist
 
 INACTIVE = -1.0  # outside the cube, so that one split separates inactive from active
 MIN_VARIANCE = 1e-8  # relative to the values; at 0, log-EI at an observed point is undefined
-MAX_SEED = 2**31 - 1
+MAX_SEED = 2**31 - 1  # of a RandomState, which scikit-learn's trees need
 N_DECIMALS = 6  # of standardised values: further digits differ from machine to machine
 FADES_FROM = 10  # points; from this number on, the sd by distance decreases as 1 / n
 
@@ -129,8 +129,8 @@ class Forest:
         y = np.asarray(y, dtype=float)
         if not (len(y) and np.isfinite(y).all()):
             raise ValueError(
-                f"y has {len(y)} values, {np.count_nonzero(~np.isfinite(y))} of them not finite: "
-                "a forest needs one at least, and leaves failed trials to its caller."
+                f"y has {len(y)} values, of which {np.count_nonzero(~np.isfinite(y))} are not "
+                "finite: pass at least one value, without failed trials."
             )
         # scikit-learn's trees stop at an absolute variance of 1e-16, so standardise the values.
         self.center, self.scale = y.mean(), y.std()

@@ -45,6 +45,8 @@ class TrainingSet:
         For a long history, the first of these points, to which the others are appended.
     learnt : TrainingSet or None, default=None
         For a long history, the subset from which hyperparameters are learned.
+    flat : bool, default=False
+        Whether the hyperparameters are learned without their prior.
     """
 
     name: str
@@ -55,6 +57,7 @@ class TrainingSet:
     noise: float = 0.0
     began: "TrainingSet | None" = None
     learnt: "TrainingSet | None" = None
+    flat: bool = False
     _transformed: dict[int, np.ndarray] = field(default_factory=dict)
 
     def transformed(self, n: int) -> np.ndarray:
@@ -128,7 +131,9 @@ class Growing:
             mode, spread = prior(training.kernel)
             rng = np.random.default_rng((self._seed, n, RESTARTS_STREAM))
             starts = mode + spread * rng.standard_normal((self._n_restarts, len(mode)))
-            return learn_theta(training.kernel, source.U[rows], y, training.noise, starts)
+            return learn_theta(
+                training.kernel, source.U[rows], y, training.noise, starts, training.flat
+            )
 
         return self.cached((training.name, "theta"), source.digest(n), learn)
 

@@ -20,10 +20,10 @@ from scipy.optimize import minimize
 from sksearch.models._gp import log_likelihood_gradient
 from sksearch.models._kernels import MixedKernel
 
-BOUNDS_NOISE = (np.log(1e-7), np.log(1.0))
+BOUNDS_NOISE = (np.log(1e-7), np.log(1.0))  # from rounding errors to all of the variance
 BOUNDS = (np.log(1e-3), np.log(1e3))
 GROWTH = 1.15  # ratio of the numbers of points at which hyperparameters are learned again
-N_SAMPLES, N_BURN_IN, THINNING = 10, 20, 3
+N_SAMPLES, N_BURN_IN, THINNING = 10, 20, 3  # steps are correlated, so most are dropped
 WALL = 0.2  # height of the prior of length-scales, see above
 
 
@@ -105,6 +105,7 @@ def learn_theta(
     y: np.ndarray,
     noise: float | np.ndarray = 0.0,
     starts: Sequence[np.ndarray] = (),
+    flat: bool = False,
 ) -> np.ndarray:
     """Find the most probable hyperparameters.
 
@@ -120,6 +121,8 @@ def learn_theta(
         Known variance of each value.
     starts : sequence of ndarray of shape (1 + kernel.n_theta,)
         Further starting points; the prior's mode is always included.
+    flat : bool, default=False
+        If True, the prior is ignored: the marginal likelihood is maximised, within wide bounds.
 
     Returns
     -------
@@ -140,8 +143,10 @@ def learn_theta(
     mode, _ = prior(kernel)
     bounds = [BOUNDS_NOISE] + [BOUNDS] * kernel.n_theta
 
+    density = log_likelihood_gradient if flat else log_posterior
+
     def objective(theta: np.ndarray) -> tuple[float, np.ndarray]:
-        value, gradient = log_posterior(kernel, theta, U, y, noise)
+        value, gradient = density(kernel, theta, U, y, noise)
         return -value, -gradient
 
     best: Any = None
@@ -166,6 +171,7 @@ def sample_theta(
     y: np.ndarray,
     rng: np.random.Generator,
     noise: float | np.ndarray = 0.0,
+    flat: bool = False,
 ) -> np.ndarray:
     """Draw hyperparameters from their posterior by slice sampling.
 
@@ -183,6 +189,8 @@ def sample_theta(
         Source of the draws.
     noise : float or ndarray of shape (n,), default=0.0
         Known variance of each value.
+    flat : bool, default=False
+        If True, the prior is uniform within wide bounds.
 
     Returns
     -------
@@ -219,7 +227,7 @@ def sample_theta(
     def density(point: np.ndarray) -> float:
         if (point < low).any() or (point > high).any():
             return -np.inf
-        return log_posterior(kernel, point, U, y, noise)[0]
+        return (log_likelihood_gradient if flat else log_posterior)(kernel, point, U, y, noise)[0]
 
     samples, point = [], np.clip(theta, low, high)
     for step in range(N_BURN_IN + N_SAMPLES * THINNING):

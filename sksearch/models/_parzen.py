@@ -18,7 +18,7 @@ from scipy.special import erf, log_ndtr, ndtr, ndtri
 from sksearch.models._normal import LOG_SQRT_2PI
 
 SQRT_2 = np.sqrt(2)
-TINY = 1e-300
+TINY = 1e-300  # 0 has no logarithm
 FAR = 1e-280  # lower probabilities need logarithms, which take ten times as long
 LEAST_CELL = 1e-9  # narrower cells are points: differences of equal masses are rounding errors
 

@@ -43,7 +43,7 @@ ROWS_AT_ONCE = 1_024  # rows of a batch in prediction
 
 
 def documented(cls: Any) -> Any:
-    """Fill ``{common}`` and ``{attributes}`` in a docstring; put own params before common ones."""
+    """Fill ``{common}`` and ``{attributes}`` in a docstring; own parameters come first."""
     signature = inspect.signature(cls.__init__)
     first, *others = signature.parameters.values()
     others.sort(key=lambda p: p.name in ImageClassifier.__dataclass_fields__)
@@ -174,7 +174,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         """
         if self.early_stopping:
             raise ValueError(
-                "early_stopping=True needs fit: it cannot say after which partial_fit to stop."
+                "early_stopping=True needs fit: it cannot choose after which partial_fit to stop."
             )
         first = not hasattr(self, "net_")
         X, y = validate_data(self, X, y, reset=first, **self._checks)
@@ -266,15 +266,16 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             schedule = "constant" if self.horizon_ is None else "cosine"
         if schedule != "constant" and self.horizon_ is None:
             raise ValueError(
-                f"schedule={schedule!r} must know when it ends, and partial_fit does not: set "
-                "horizon to the count of epochs over all calls (max_resources of a search), or "
-                'schedule="auto".'
+                f"schedule={schedule!r} needs the total number of epochs, which partial_fit does "
+                "not provide: set horizon to the number of epochs over all calls (max_resources "
+                'of a search), or schedule="auto".'
             )
         end = self.n_epochs_ + self.max_epochs
         if schedule != "constant" and end > self.horizon_:
             raise ValueError(
-                f"schedule={schedule!r} ends after horizon={self.horizon_} epochs, and this call "
-                f"would go on to epoch {end}: set horizon to the count of epochs over all calls."
+                f"schedule={schedule!r} ends after horizon={self.horizon_} epochs, but this call "
+                f"would continue to epoch {end}: set horizon to the number of epochs over all "
+                "calls."
             )
         return Recipe(
             learning_rate=self.learning_rate,
@@ -344,8 +345,8 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         except ValueError as error:
             fewest = np.bincount(codes, minlength=len(self.classes_)).min()
             raise ValueError(
-                f"early_stopping=True holds out {self.validation_fraction:g} of {len(codes)} rows "
-                f"with some of each of {len(self.classes_)} classes, the smallest of which has "
+                f"early_stopping=True holds out {self.validation_fraction:g} of {len(codes)} "
+                f"rows, stratified by {len(self.classes_)} classes, but the smallest class has "
                 f"{fewest} ({error}): pass more rows, a larger validation_fraction, or "
                 "early_stopping=False."
             ) from None
@@ -355,7 +356,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         codes = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
         if np.any(unknown := self.classes_[codes] != y):
             raise ValueError(
-                f"y has the label {y[unknown][0]!r}, and the first call was told of "
+                f"y has the label {y[unknown][0]!r}, but the classes of the first call were "
                 f"{self.classes_.tolist()}: pass all labels as classes to the first call."
             )
         return codes.astype(np.int64)
@@ -389,8 +390,8 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         shape, last = layout(X.shape, self.image_shape_, self._flat_rows)
         if (shape, last) != (self.image_shape_, self._channels_last):
             raise ValueError(
-                f"X has images of shape {shape}, and those of the training had "
-                f"{self.image_shape_}: pass them in the same layout."
+                f"X has images of shape {shape}, but the training images had {self.image_shape_}: "
+                "pass them in the same layout."
             )
         return Images(X.reshape(-1, *shape), last, codes, weights, device)
 

@@ -64,8 +64,8 @@ def conv_net_body(
     enough = 1 + (max(height, width) - 1).bit_length()
     if n_stages > enough:
         raise ValueError(
-            f"n_stages={n_stages} halves images {n_stages - 1} times, and those of {height} x "
-            f"{width} pixels are a single one before: set n_stages to {enough} or less."
+            f"n_stages={n_stages} halves images {n_stages - 1} times, but images of {height} x "
+            f"{width} pixels shrink to a single pixel earlier: set n_stages to at most {enough}."
         )
     layers = [
         nn.Conv2d(channels, n_filters, 3, padding=1, bias=False),

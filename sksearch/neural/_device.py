@@ -28,13 +28,13 @@ def choose_device(name: str) -> torch.device:
     backend = there.get(device.type)
     if device.type in there and (backend is None or not backend.is_available()):
         raise ValueError(
-            f"device={name!r} needs a GPU that PyTorch can use, and finds none: set "
+            f"device={name!r} needs a GPU that PyTorch can use, but none was found: set "
             'device="auto" or "cpu".'
         )
     if device.type == "cuda" and (device.index or 0) >= (n := torch.cuda.device_count()):
         raise ValueError(
             f"device={name!r}, but this process sees {n} GPU{'s' if n > 1 else ''}: set "
-            'device="auto", and tell a search by devices= which ones to use.'
+            'device="auto", and pass the GPUs to the search as devices=.'
         )
     return device
 

@@ -38,15 +38,15 @@ def layout(
         one = image_shape or _square(one[0], flat)
         if math.prod(one) != shape[1]:
             raise ValueError(
-                f"image_shape={tuple(one)} are {math.prod(one)} values, and rows have {shape[1]}: "
+                f"image_shape={tuple(one)} has {math.prod(one)} values, but rows have {shape[1]}: "
                 "correct image_shape."
             )
     if len(one) == 2:
         return (*one, 1), True
     if len(one) != 3:
         raise ValueError(
-            f"X has shape {shape}: images are arrays of shape (n, height, width), "
-            "(n, height, width, channels), (n, channels, height, width), or flat rows."
+            f"X has shape {shape}: images must be arrays of shape (n, height, width), (n, height, "
+            "width, channels), (n, channels, height, width), or flat rows."
         )
     if (one[0] == one[1]) != (one[1] == one[2]):  # most images are square
         return tuple(one), one[0] == one[1]
@@ -61,7 +61,7 @@ def _square(n_values: int, flat: bool) -> tuple[int, int]:
     if flat:
         return (1, n_values)
     raise ValueError(
-        f"Rows of {n_values} values are no square images of one channel: set image_shape to "
+        f"Rows of {n_values} values are not square images with one channel: set image_shape to "
         "(height, width), (height, width, channels) or (channels, height, width)."
     )
 

@@ -107,9 +107,9 @@ def image_after(
             x = None
         if x is None or x.numel() == 0:
             raise ValueError(
-                f"This architecture leaves no pixel: images of {height} x {width} pixels are "
-                f"{before[0]} x {before[1]} before {type(layer).__name__}, which is too small "
-                "for it. It needs larger images, or fewer poolings."
+                f"The images are too small for this architecture: images of {height} x {width} "
+                f"pixels are only {before[0]} x {before[1]} before {type(layer).__name__}. Pass "
+                "larger images, or use fewer poolings."
             )
     return tuple(x.shape[1:])
 

@@ -16,15 +16,18 @@ def checked_weights(sample_weight: Any, y: np.ndarray) -> np.ndarray:
     )
     if weights.shape != (len(y),):
         raise ValueError(
-            f"sample_weight has shape {weights.shape}, and y has {len(y)} labels: pass one weight "
+            f"sample_weight has shape {weights.shape}, but y has {len(y)} labels: pass one weight "
             "for each."
         )
     if (weights < 0).any():
         raise ValueError(
-            f"sample_weight has the negative weight {weights.min():g}: pass weights of 0 or more."
+            f"sample_weight contains the negative weight {weights.min():g}: pass weights of at "
+            "least 0."
         )
     if not weights.any():
-        raise ValueError("sample_weight is zero everywhere: leave it out, or weigh some rows.")
+        raise ValueError(
+            "sample_weight is zero everywhere: leave it out, or pass some positive weights."
+        )
     return weights
 
 
@@ -33,11 +36,11 @@ def check_class_weight(factors: dict, classes: np.ndarray) -> None:
     unknown = [label for label in factors if label not in classes.tolist()]
     if unknown:
         raise ValueError(
-            f"class_weight has the labels {unknown}, and the classes are {classes.tolist()}: name "
-            "those."
+            f"class_weight has the labels {unknown}, but the classes are {classes.tolist()}: use "
+            "these as keys."
         )
     for label, factor in factors.items():
         if not (isinstance(factor, Real) and 0 <= float(factor) < np.inf):
             raise ValueError(
-                f"class_weight[{label!r}]={factor!r} must be a finite number, 0 or more."
+                f"class_weight[{label!r}]={factor!r} must be a finite number of at least 0."
             )

@@ -1,6 +1,6 @@
 """Scores over two parameters."""
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from sksearch.plotting._plane import SIZE, PlaneDisplay
 from sksearch.plotting._style import MANY, PALE
@@ -75,10 +75,9 @@ class ContourDisplay(PlaneDisplay):
         bar = ax.figure.colorbar(surface, ax=ax, label="Predicted " + self.score_name.lower())
         places = self._places(found.params)
         many = len(found.params) > MANY
-        ax.plot(
-            *places, "o", ms=2 if many else 4, color="w", mec="k", mew=0.3 if many else 0.6,
-            alpha=0.5 if many else 0.9, rasterized=many,
-        )  # fmt: skip
+        size, edge, alpha = (2, 0.3, 0.5) if many else (4, 0.6, 0.9)
+        dots: dict[str, Any] = {"ms": size, "mew": edge, "alpha": alpha, "rasterized": many}
+        ax.plot(*places, "o", color="w", mec="k", **dots)
         self._draw_star(ax, places)
         self._label(ax, bar)
         return self

@@ -64,11 +64,11 @@ class CriticalDifferenceDisplay(Display):
         self.names = [str(name) for name in names]
         self.critical_difference = critical_difference
         if not np.isfinite(self.mean_ranks).all():
-            raise ValueError("There are mean ranks that are not finite: see sksearch.stats.ranks.")
+            raise ValueError("mean_ranks contains non-finite values: see sksearch.stats.ranks.")
         if self.mean_ranks.shape != (len(self.names),) or len(self.names) < 2:
             raise ValueError(
-                f"There are {len(self.names)} names for mean ranks of shape "
-                f"{self.mean_ranks.shape}: pass one for each of two or more methods."
+                f"names has {len(self.names)} entries, but mean_ranks has shape "
+                f"{self.mean_ranks.shape}: pass one of each for two or more methods."
             )
         self.groups = _rank_groups(np.sort(self.mean_ranks), critical_difference)
 

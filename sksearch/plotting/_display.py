@@ -34,7 +34,7 @@ class Display(ABC):
         """Draw on these axes, or on a new figure."""
 
     def _begin(self, ax: "Axes | None", figsize: tuple[float, float]) -> Any:
-        """Return the axes to draw on: those given, or those of a new figure of this size."""
+        """Return the axes to draw on: `ax`, or new axes in a figure of this size."""
         self.ax_ = self._new_axes(figsize) if ax is None else ax
         self.figure_ = self.ax_.figure
         return self.ax_
@@ -44,7 +44,7 @@ class Display(ABC):
         ax = self._new_axes(figsize) if ax is None else ax
         spec = ax.get_subplotspec()
         if spec is None:
-            raise ValueError("ax must be a subplot, such as those of plt.subplots.")
+            raise ValueError("ax must be a matplotlib Axes, such as one returned by plt.subplots.")
         self._begin(ax, figsize).set_axis_off()
         n_columns = min(n, N_COLUMNS)
         grid = spec.subgridspec(-(-n // n_columns), n_columns)

@@ -73,7 +73,7 @@ class DistributionDisplay(Display):
         Parameters
         ----------
         search : object
-            A fitted search of this library or of scikit-learn, or any other input that
+            A fitted search of this library or scikit-learn, or any other input that
             `sksearch.stats.importance` accepts.
         ax : matplotlib Axes or None, default=None
             Axes to draw on; None: a new figure.
@@ -111,7 +111,7 @@ class DistributionDisplay(Display):
         Raises
         ------
         ValueError
-            If there is no search, or one is not fitted or has no score.
+            If `searches` is empty, or one of them is not fitted or has no score.
         """
         if not searches:
             raise ValueError("searches is empty: pass at least one entry.")

@@ -96,7 +96,7 @@ class HistoryDisplay(Display):
         Parameters
         ----------
         search : estimator
-            A fitted search of this library or of scikit-learn, or any other input that
+            A fitted search of this library or scikit-learn, or any other input that
             `sksearch.stats.importance` accepts.
         ax : matplotlib Axes or None, default=None
             Axes to draw on; None: a new figure.
@@ -174,7 +174,7 @@ class HistoryDisplay(Display):
         """
         curves = _curves(self.history)
         if not curves:
-            raise ValueError("No trial of this history has a score: there is nothing to draw.")
+            raise ValueError("No trial of this history has a score: nothing to draw.")
         ax = self._begin(ax, (7.5, 4.2))
         tidy(ax)
         resources = sorted({r for trial in self.history.trials for r in trial.results})
@@ -208,15 +208,11 @@ class HistoryDisplay(Display):
         x, y = numbers[is_whole], scores[is_whole]
         ax.plot(x, y, "o", ms=size, color=GREY, mec="w", mew=edge, label="candidate")
         if not is_whole.all():
-            ax.plot(
-                numbers[~is_whole], scores[~is_whole], "o", ms=0.8 * size, mfc="none", mec=GREY,
-                mew=0.7, label="stopped early",
-            )  # fmt: skip
-        ax.step(
-            [*x, len(self.history.trials) + 1],
-            [*np.maximum.accumulate(y), y.max()],
-            where="post", color=shade_of_blue(0.7), lw=2, label="best so far",
-        )  # fmt: skip
+            hollow = {"ms": 0.8 * size, "mfc": "none", "mec": GREY, "mew": 0.7}
+            stopped = numbers[~is_whole], scores[~is_whole]
+            ax.plot(*stopped, "o", label="stopped early", **hollow)
+        x, y = [*x, len(self.history.trials) + 1], [*np.maximum.accumulate(y), y.max()]
+        ax.step(x, y, where="post", color=shade_of_blue(0.7), lw=2, label="best so far")
         if self.winner is not None:
             self._draw_star(self.winner.trial_id + 1, self.winner.score)
         failed = [t.id + 1 for t in self.history.trials if _has_failed(t)]
@@ -267,10 +263,9 @@ class HistoryDisplay(Display):
     ) -> None:
         """Draw a row of marks at the bottom of the axes, for scores outside of them."""
         if len(x):
-            self.ax_.plot(
-                x, np.full(len(x), height), marker, ms=5, color="k", ls="", clip_on=False,
-                transform=self.ax_.get_xaxis_transform(), label=f"{label} ({len(x)})",
-            )  # fmt: skip
+            at = {"clip_on": False, "transform": self.ax_.get_xaxis_transform()}
+            y, label = np.full(len(x), height), f"{label} ({len(x)})"
+            self.ax_.plot(x, y, marker, ms=5, color="k", ls="", label=label, **at)
 
     def _cut_outliers(self, x: np.ndarray, scores: np.ndarray) -> None:
         """Cut low outliers off the axis, and mark them."""

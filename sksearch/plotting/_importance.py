@@ -63,7 +63,7 @@ class ImportanceDisplay(Display):
         Parameters
         ----------
         search : object
-            A fitted search of this library or of scikit-learn, or any other input that
+            A fitted search of this library or scikit-learn, or any other input that
             `sksearch.stats.importance` accepts.
         ax : matplotlib Axes or None, default=None
             Axes to draw on; None: a new figure.
@@ -122,11 +122,12 @@ class ImportanceDisplay(Display):
         ax.xaxis.set_major_formatter(lambda x, _: f"{x:.0%}" if x <= 1 else "")
         of = self.folds and f" ({self.folds})"
         ax.set_xlabel(f"Share of the variance of the scores{of}")
-        explained = f"the model predicts {max(found.explained, 0):.0%} of the variance of others"
+        explained = (
+            f"the model explains {max(found.explained, 0):.0%} of the variance of held-out "
+            "candidates"
+        )
         if found.explained < KNOWN:
-            explained = "too few or too noisy to tell"
-        ax.set_title(
-            f"What mattered, from {found.n_candidates} candidates\n({explained})",
-            loc="left", fontsize=11,
-        )  # fmt: skip
+            explained = "too few or too noisy"
+        title = f"What mattered, from {found.n_candidates} candidates\n({explained})"
+        ax.set_title(title, loc="left", fontsize=11)
         return self

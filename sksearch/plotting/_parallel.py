@@ -88,7 +88,7 @@ class ParallelDisplay(Display):
         Parameters
         ----------
         search : object
-            A fitted search of this library or of scikit-learn, or any other input that
+            A fitted search of this library or scikit-learn, or any other input that
             `sksearch.stats.importance` accepts.
         params : sequence of str or None, default=None
             Names of parameters. None: the eight most important ones.
@@ -145,12 +145,9 @@ class ParallelDisplay(Display):
             (winner, ACCENT, 2.4, 1.0),
         ):
             lines = [line for each in those for line in _segments(each)]
-            ax.add_collection(
-                LineCollection(
-                    lines, colors=[color], linewidths=width, alpha=alpha,
-                    linestyles=style if those is winner else "-", rasterized=len(order) > MANY,
-                )
-            )  # fmt: skip
+            looks: dict[str, Any] = {"colors": [color], "linewidths": width, "alpha": alpha}
+            looks |= {"linestyles": style if those is winner else "-"}
+            ax.add_collection(LineCollection(lines, rasterized=len(order) > MANY, **looks))
             if color != GREY:
                 at = np.tile(np.arange(points.shape[1]), (len(those), 1))
                 ax.plot(at, those, "o", ms=3, color=color, clip_on=False)
@@ -158,10 +155,9 @@ class ParallelDisplay(Display):
         self._draw_axes(low, high)
         won = found.about_star.removeprefix("star: the ") or "winner"
         labels = ["others", f"best {n_good} of {len(order)}", won]
-        ax.legend(
-            keys[::-1], labels[::-1], loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3,
-            frameon=False, borderaxespad=0.2,
-        )  # fmt: skip
+        keys, labels = keys[::-1], labels[::-1]
+        place: dict[str, Any] = {"bbox_to_anchor": (0, 1.0), "borderaxespad": 0.2}
+        ax.legend(keys, labels, loc="lower left", ncols=3, frameon=False, **place)
         return self
 
     def _points(self, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
@@ -176,7 +172,7 @@ class ParallelDisplay(Display):
         return points[:n], points[n:] if found.at is None else points[[found.at]]
 
     def _spread(self, name: str, params: list[Params]) -> np.ndarray:
-        """Places of candidates; those of one choice lie side by side."""
+        """Places of candidates; candidates of one choice lie side by side."""
         axis = self.candidates.axes[name]
         places = axis.encode(params)
         if not axis.choices:
@@ -194,9 +190,8 @@ class ParallelDisplay(Display):
             place_ticks(side.yaxis, axis, 16)
             if axis.choices:
                 m = len(axis.choices)
-                side.set_yticks((side.get_yticks() * (m - 1) + 0.5) / m, [
-                    label.get_text() for label in side.get_yticklabels()
-                ])  # fmt: skip
+                texts = [label.get_text() for label in side.get_yticklabels()]
+                side.set_yticks((side.get_yticks() * (m - 1) + 0.5) / m, texts)
         score = _ruler(ax, n)
         score.set_ylim(low, high if high > low else low + 1)
         score.spines["left"].set_color(ACCENT)

@@ -95,7 +95,7 @@ class ParetoDisplay(Display):
         front, chosen = getattr(found.source, "pareto_", None), None
         if front is None:
             raise ValueError(
-                "The search has no front: fit it with objectives=[...], two of them or more."
+                "The search has no Pareto front: pass two or more objectives=[...] to it."
             )
         winner = found.winner
         if winner is not None:  # it need not be on the front: a function may have chosen it

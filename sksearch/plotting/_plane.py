@@ -40,7 +40,7 @@ class PlaneDisplay(Display):
         Parameters
         ----------
         search : object
-            A fitted search of this library or of scikit-learn, or any other input that
+            A fitted search of this library or scikit-learn, or any other input that
             `sksearch.stats.importance` accepts.
         params : tuple (str, str) or None, default=None
             Names of the two parameters. None: the two most important ones.
@@ -55,8 +55,8 @@ class PlaneDisplay(Display):
         Raises
         ------
         ValueError
-            If the search is not fitted, no candidate has a score, or a name is unknown; for
-            contours also if the two parameters are never active together.
+            If the search is not fitted, no candidate has a score, a name is unknown, or the two
+            parameters of contours are never active together.
         """
         search = read(search)
         candidates = Candidates.of(search)

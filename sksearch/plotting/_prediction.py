@@ -152,7 +152,7 @@ class PredictionDisplay(Display):
             left.plot(ids[group & below], [bottom] * (group & below).sum(), "v", ms=6, color=color)
         left.set_xlabel("Candidate")
         left.set_ylabel(self.score_name)
-        title = f"{100 * self.coverage_:.0f} % of {len(ids):,} scores inside of 95 % intervals"
+        title = f"{100 * self.coverage_:.0f} % of {len(ids):,} scores inside 95 % intervals"
         left.set_title(title, loc="left", fontsize=11)
         right.plot([0, 1], [0, 1], color=GREY, ls="--", lw=1)
         right.plot(levels, self.calibration_, color=COLORS[0], lw=2)
@@ -177,8 +177,8 @@ def _table(history: History) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             rows.append((trial.id, result.score, expected.score, expected.low, expected.high))
     if not rows:
         raise ValueError(
-            "This search has no predictions: they are made by GPSampler, as in GPBayesSearchCV "
-            "and in SearchCV without a sampler, after its first candidates."
+            "This search has no predictions: only GPSampler makes them, after its first "
+            "candidates. GPBayesSearchCV uses it, and SearchCV by default."
         )
     table = np.array(rows)
     return table[:, 0].astype(int), table[:, 1], table[:, 2:]

@@ -75,8 +75,8 @@ class ProfileDisplay(Display):
         counts = {name: c.shape[1] for name, c in self.curves.items()}
         if self.resources is not None and set(counts.values()) != {len(self.resources)}:
             raise ValueError(
-                f"resources has {len(self.resources)} values: it needs one for each column of "
-                f"curves, of which there are {counts}."
+                f"resources has {len(self.resources)} values, but curves have {counts} columns: "
+                "pass one value for each column."
             )
 
     @classmethod

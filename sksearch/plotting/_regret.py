@@ -171,16 +171,16 @@ class RegretDisplay(Display):
         for name, runs in self.results.items():
             if runs.ndim != 2 or runs.shape[1:] != self.grid.shape:
                 raise ValueError(
-                    f"results of {name!r} have shape {runs.shape}: they need a row for each run "
-                    f"and a column for each of the {len(self.grid)} points of grid."
+                    f"results[{name!r}] has shape {runs.shape}: pass a row for each run and a "
+                    f"column for each of the {len(self.grid)} points of grid."
                 )
             if np.isnan(runs).any(axis=0).all():
                 raise ValueError(
-                    f"Nowhere on grid have all runs of {name!r} a result: leave out runs that "
-                    "failed, or extend the grid."
+                    f"The runs of {name!r} have no point of grid in common: leave out failed "
+                    "runs, or extend the grid."
                 )
         if not any((runs > 0).any() for runs in self.results.values()):
-            raise ValueError("No regret is positive: a logarithmic axis has no place for them.")
+            raise ValueError("No regret is positive, so a logarithmic axis cannot show them.")
 
 
 def _middle_and_band(runs: np.ndarray, band: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -1,6 +1,6 @@
 """Agreement of each rung with the ranking at the next one."""
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy.stats import spearmanr
@@ -94,7 +94,7 @@ class RungDisplay(Display):
         Parameters
         ----------
         search : object
-            A fitted search with several resources, of this library or of scikit-learn, or any
+            A fitted search with several resources, of this library or scikit-learn, or any
             other input that `sksearch.stats.importance` accepts.
         ax : matplotlib Axes or None, default=None
             Axes to draw on; None: a new figure.
@@ -139,7 +139,7 @@ class RungDisplay(Display):
         by_resource = {r: _scores(rows) for r, rows in sorted(self.rungs.items())}
         by_resource = {r: scores for r, scores in by_resource.items() if scores}
         if len(by_resource) < 2:
-            raise ValueError("All scores are of one resource: rungs are drawn of two or more.")
+            raise ValueError("All scores have the same resource: at least two rungs are needed.")
         levels = list(by_resource)
         won = [] if self.winner is None else [self.winner.resource]
         if len(levels) > N_SHOWN:
@@ -157,10 +157,9 @@ class RungDisplay(Display):
                 rho = _correlation(scores, after)
                 self.correlations_[level, levels[k + 1]] = rho
                 text = "?" if np.isnan(rho) else f"{rho:.2f}"
-                ax.text(
-                    k + 0.5, 1.02, text, ha="center", transform=ax.get_xaxis_transform(),
-                    color=COLORS[0], fontweight="bold",
-                )  # fmt: skip
+                at, color = ax.get_xaxis_transform(), COLORS[0]
+                looks: dict[str, Any] = {"ha": "center", "fontweight": "bold"}
+                ax.text(k + 0.5, 1.02, text, transform=at, color=color, **looks)
         every = np.concatenate([list(s.values()) for s in by_resource.values()])
         axis_of_scores(ax, every, self.winner.score if self.winner else None)
         if self.winner is not None:

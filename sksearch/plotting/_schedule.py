@@ -104,8 +104,8 @@ class ScheduleDisplay(Display):
         schedule = getattr(found.source, "schedule_", None)
         if schedule is None or found.winner is None:
             raise ValueError(
-                f"{type(found.source).__name__} has no schedule_: candidates keep their params, "
-                "but those of PBTSearchCV."
+                f"{type(found.source).__name__} has no schedule_: only candidates of PBTSearchCV "
+                "change their parameters."
             )
         others = [
             (trial.inherited, trial.resource, trial.params) for trial in found.history.trials
@@ -133,13 +133,15 @@ class ScheduleDisplay(Display):
         Raises
         ------
         ValueError
-            If there are no parameters.
+            If the schedule has no parameters.
         """
         names = sorted({name for entry in self.schedule for name in entry["params"]})
         values = {name: [entry["params"].get(name) for entry in self.schedule] for name in names}
         self.names_ = [name for name in names if len({*map(repr, values[name])}) > 1] or names
         if not self.names_:
-            raise ValueError("schedule has no params: pass one with an entry that has any.")
+            raise ValueError(
+                "schedule has no parameters: pass one with at least one entry with parameters."
+            )
         n = len(self.names_)
         size = (1 + 4.2 * min(n, 3), 0.4 + 2.9 * math.ceil(n / 3))
         for name, place in zip(self.names_, self._begin_parts(ax, n, size), strict=True):

@@ -19,7 +19,7 @@ from sksearch.stats._candidates import Candidates
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-N_SLICES = 6
+N_SLICES = 6  # parameters: two rows fit into a quarter of the sheet
 
 
 class SearchDisplay:
@@ -32,7 +32,7 @@ class SearchDisplay:
     Parameters
     ----------
     search : object
-        A fitted search of this library or of scikit-learn, or any other input that
+        A fitted search of this library or scikit-learn, or any other input that
         `sksearch.stats.importance` accepts.
 
     Attributes
@@ -74,7 +74,7 @@ class SearchDisplay:
         Parameters
         ----------
         search : object
-            A fitted search of this library or of scikit-learn, or any other input that
+            A fitted search of this library or scikit-learn, or any other input that
             `sksearch.stats.importance` accepts.
 
         Returns
@@ -100,7 +100,7 @@ class SearchDisplay:
         Returns
         -------
         display : SearchDisplay
-            The display itself. Without any score, its parts show a message.
+            The display itself. If no candidate has a score, its parts show a message.
         """
         search = read(self.search)
         found: Any = ReportParts().make("Candidates", Candidates.of, search)

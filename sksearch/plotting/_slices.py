@@ -1,7 +1,7 @@
 """Scores over the values of each parameter."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -98,7 +98,7 @@ class SliceDisplay(Display):
         Parameters
         ----------
         search : object
-            A fitted search of this library or of scikit-learn, or any other input that
+            A fitted search of this library or scikit-learn, or any other input that
             `sksearch.stats.importance` accepts.
         params : sequence of str or None, default=None
             Names of parameters. None: the nine most important ones.
@@ -160,26 +160,24 @@ class SliceDisplay(Display):
         return self
 
     def _draw_candidates(self, ax: "Axes", axis: Axis) -> None:
-        """Draw a dot for each candidate; those of one choice side by side."""
+        """Draw a dot for each candidate; candidates of one choice side by side."""
         found = self.candidates
         x = axis.encode(found.params)
         if axis.choices:
             width = 0.3 / max(1, len(axis.choices) - 1)
             x = x + np.random.default_rng(0).uniform(-width, width, len(x))
         many = len(x) > MANY
-        ax.plot(
-            x, found.scores, "o", ms=2 if many else 4, alpha=0.25 if many else 0.6,
-            color=GREY, mew=0, rasterized=many,
-        )  # fmt: skip
+        size, alpha = (2, 0.25) if many else (4, 0.6)
+        dots: dict[str, Any] = {"ms": size, "alpha": alpha, "rasterized": many}
+        ax.plot(x, found.scores, "o", color=GREY, mew=0, **dots)
         if found.star is not None:
             params, score = found.star
             place = axis.encode([params])[0] if found.at is None else x[found.at]
             ax.plot(place, score, ms=12, **star_style(found.at is None))
         failed = axis.encode(found.failed)
-        ax.plot(
-            failed, np.full(len(failed), 0.02), "|", ms=7, color="k", alpha=0.3 if many else 1,
-            transform=ax.get_xaxis_transform(),
-        )  # fmt: skip
+        at, height = ax.get_xaxis_transform(), np.full(len(failed), 0.02)
+        alpha = 0.3 if many else 1
+        ax.plot(failed, height, "|", ms=7, color="k", alpha=alpha, transform=at)
 
 
 def _draw_effect(ax: "Axes", axis: Axis, effect: Effect) -> None:
@@ -230,10 +228,12 @@ def names_to_draw(
     """
     known = list(candidates.axes)
     if not known:
-        raise ValueError("No parameter of this search has two values: there is nothing to draw.")
+        raise ValueError("No parameter of this search has two values: nothing to draw.")
     if params is None:
         return most_important(search, candidates)[:n]
     for name in params:
         if name not in known:
-            raise ValueError(f"params has {name!r}, which is none of {known} with two values.")
+            raise ValueError(
+                f"params contains {name!r}: the parameters with two values are {known}."
+            )
     return list(params)

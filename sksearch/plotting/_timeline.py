@@ -167,11 +167,10 @@ class TimelineDisplay(Display):
             if resource is None:  # often short, and an edge would cover them
                 edge = {"linewidth": 0}
             if own:
-                self.ax_.barh(
-                    [b.row for b in own], [(b.ended - b.began) / scale for b in own],
-                    left=[b.began / scale for b in own], height=0.8, color=color, **edge,
-                    label=label if resource is None or i in shown else None,
-                )  # fmt: skip
+                label = label if resource is None or i in shown else None
+                rows, began = [b.row for b in own], np.array([b.began for b in own]) / scale
+                width = np.array([b.ended for b in own]) / scale - began
+                self.ax_.barh(rows, width, 0.8, began, color=color, label=label, **edge)
         if len(resources) > 1 or any(bar.failed for bar in bars):
             legend_beside(self.ax_)
 

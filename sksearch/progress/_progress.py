@@ -287,7 +287,7 @@ class Watch:
 
 
 class _Counts:
-    """Counts of finished work; each event of the history's log is read once."""
+    """Totals of finished work; each event of the history's log is read once."""
 
     def __init__(self, plan: Any, history: History):
         """Start at zero; `read` counts the history."""

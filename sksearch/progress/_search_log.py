@@ -55,12 +55,12 @@ class SearchLog:
         """Log the start; events in the history by now were logged by an earlier process."""
         self._read()
         n_told = sum(map(len, self._scores.values()))
-        earlier = f", {n_told:,} evaluations are known" if n_told else ""
+        earlier = f", with {n_told:,} earlier evaluations" if n_told else ""
         plan = self._plan
         n = counted(plan.n_candidates, "candidate")
         n = "candidates until the time is up" if plan.is_endless else n
         self._is_open = True
-        LOGGER.info("%sbegins, %s, %s%s", self._head, n, counted(plan.n_splits, "fold"), earlier)
+        LOGGER.info("%sstarts, %s, %s%s", self._head, n, counted(plan.n_splits, "fold"), earlier)
 
     def update(self) -> None:
         """Log new events."""

@@ -16,8 +16,8 @@ from sksearch.reader._sources import FinishedSearch
 from sksearch.reader._values import key_of_params, metric_that_counts, rank
 
 KINDS = (
-    "a fitted search, what load_history or minimize returned, a History, cv_results_, "
-    "a DataFrame of it, a checkpoint_dir or an Optuna study"
+    "a fitted search, a result of load_history or minimize, a History, cv_results_, a DataFrame "
+    "of it, a checkpoint_dir or an Optuna study"
 )
 PREFIX = "param_"
 
@@ -189,9 +189,9 @@ def _saved(path: str | os.PathLike, name: str) -> Any:
     if not os.path.isdir(path):
         exists = os.path.exists(path)
         raise (ValueError if exists else FileNotFoundError)(
-            f"{name}={os.fspath(path)!r} is {'a file' if exists else 'not there'}, and a "
-            "path must be that of a checkpoint_dir: read a file yourself, such as by joblib.load "
-            "or pandas.read_csv, and pass what is in it."
+            f"{name}={os.fspath(path)!r} {'is a file' if exists else 'does not exist'}, but a "
+            "path must lead to a checkpoint_dir: load the file, for example with joblib.load or "
+            "pandas.read_csv, and pass the loaded object."
         )
     package: Any = sys.modules[__name__.partition(".")[0]]  # a higher layer, which reads journals
     try:
@@ -264,8 +264,8 @@ def _of_table(given: Mapping[str, Any], name: str) -> SearchTable:
     if not any(key.startswith("mean_test_") for key in columns):
         if "score" not in columns:
             raise ValueError(
-                f"{name}: a table needs a column of scores, greater is better: 'mean_test_score', "
-                f"as cv_results_ has it, or 'score'. It has {', '.join(columns)}."
+                f"{name}: a table needs a column of scores (greater is better), 'mean_test_score' "
+                f"as in cv_results_, or 'score'. Its columns are {', '.join(columns)}."
             )
         columns["mean_test_score"] = columns.pop("score")
     if not all(isinstance(each, Mapping) for each in columns.get("params", [None])):

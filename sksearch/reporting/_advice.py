@@ -169,7 +169,7 @@ def no_winner(facts: Facts) -> list[Advice]:
     """Nothing has a score."""
     if facts.table.best is not None:
         return []
-    text = "No candidate has a score. See the first error in full."
+    text = "No candidate has a score. Print the first error in full."
     return [Advice("no_winner", text, 'search.set_params(error_score="raise").fit(X, y)')]
 
 
@@ -186,21 +186,27 @@ def _cure(table: SearchTable, group: Failures) -> tuple[str, str]:
     if group.status == "timeout":
         limits = {name: getattr(search, name, None) for name in ("candidate_timeout", "timeout")}
         code = next((f"{name}={3 * limit:g}" for name, limit in limits.items() if limit), "")
-        return f"{many} ended at the time limit. Give more time, or narrow what is slow.", code
+        return (
+            f"{many} reached the time limit. Increase it, or narrow the range of slow values.",
+            code,
+        )
     if group.status == "memory":
         if limit := getattr(search, "memory_limit", None):
-            return f"{many} ran out of memory. Allow more.", f"memory_limit={2 * limit}"
+            return f"{many} ran out of memory. Increase the limit.", f"memory_limit={2 * limit}"
         code = "n_jobs=1" if getattr(search, "n_jobs", None) not in (None, 1) else ""
-        way = "Train fewer at a time" if code else "Narrow what needs much"
+        way = "Train fewer at once" if code else "Narrow the range of large values"
         return f"{many} ran out of memory. {way}.", code
     if group.where:
         return f"{many} failed, all with {group.where}. {group.cure}.", group.remedy
     if not group.cause:
-        return f"{many} failed. See why.", 'search.set_params(error_score="raise").fit(X, y)'
+        return (
+            f"{many} failed. Print the error.",
+            'search.set_params(error_score="raise").fit(X, y)',
+        )
     params = words.dict_of(table.candidates[group.ids[0]].params)
     if params is None:  # no text makes its values again
         params = f'search.cv_results_["params"][{table.candidates[group.ids[0]].row.index}]'
-    text = f"{many} failed: {group.cause}. No single parameter tells which."
+    text = f"{many} failed: {group.cause}. No single parameter explains the failures."
     return text, f"search.estimator.set_params(**{params}).fit(X, y)"
 
 
@@ -210,9 +216,9 @@ def broken_bounds(facts: Facts) -> list[Advice]:
     if table.best is None or not table.violations[table.best] > 0:
         return []
     text = (
-        "No candidate keeps all bounds of constraints: the winner is the one that breaks them "
-        f"least, by {table.violations[table.best]:.3g} in units of the bounds. Loosen them, or "
-        "widen the space."
+        "No candidate satisfies all bounds of constraints: the winner has the smallest violation, "
+        f"{table.violations[table.best]:.3g} in units of the bounds. Relax the bounds, or widen "
+        "the space."
     )
     return [Advice("bounds", text, "")]
 
@@ -227,21 +233,23 @@ def one_candidate(facts: Facts) -> list[Advice]:
     if timeout and plan is not None and (plan.is_endless or plan.n_candidates > 1):
         is_partial = facts.table.races and not facts.table.candidates[0].row.is_complete
         what = (
-            "the first candidate had all folds" if is_partial else "a second candidate had begun"
+            "the first candidate finished all folds"
+            if is_partial
+            else "a second candidate started"
         )
-        text = f"The time was up before {what}. Give more time."
+        text = f"The time was up before {what}. Increase the limit."
         return [Advice("one_candidate", text, f"timeout={10 * timeout:g}")]
     params = facts.table.candidates[0].params
     found = outcomes_of(facts.table, params)
     chosen = f"only {words.listed(found)}" if found else "nothing"
     text, code = f"There was one candidate, so {chosen} was chosen. ", ""
     if (space is not None and space.size == 1) or not hasattr(facts.table.source, "n_iter"):
-        text += "Give several values" + (" of other parameters." if found else ".")
+        text += "Pass several values" + (" of other parameters." if found else ".")
         for name, value in params.items():
             if name not in found and (values := around(facts.table, name, value)) and not code:
                 code = set_values(facts.table, name, words.code_of(values))
     else:
-        text, code = f"{text}Try more.", "n_iter=50"
+        text, code = f"{text}Try more candidates.", "n_iter=50"
     return [Advice("one_candidate", text, code)]
 
 
@@ -249,16 +257,16 @@ def noise_only(facts: Facts) -> list[Advice]:
     """The candidates differ no more than noise."""
     if facts.all_equal:
         text = (
-            "All candidates have the same score on every fold: their params change nothing, or "
-            "the metric cannot see it. Look at what is predicted, or use a finer metric."
+            "All candidates have the same score on every fold: their parameters have no effect, "
+            "or the metric is too coarse. Inspect the predictions, or use a finer metric."
         )
         return [Advice("all_equal", text, _finer_metric(facts.table))]
     if not facts.is_noise:
         return []
     code = _more_folds(facts.table)
     text = (
-        "The candidates differ no more than noise makes them differ, so the winner is a matter of "
-        f"luck. Measure {'more often' if code else 'on more folds'}, or search something else."
+        "The differences between candidates are within the noise, so the winner is a matter of "
+        f"luck. Use {'more repetitions' if code else 'more folds'}, or search other parameters."
     )
     return [Advice("noise", text, code)]
 
@@ -295,7 +303,9 @@ def few_folds(facts: Facts) -> list[Advice]:
     if facts.table.n_folds > 1:
         return []
     code = "cv=5" if _folds_by_chance(facts.table) else ""
-    return [Advice("folds", "A single fold cannot tell luck from merit. Use several.", code)]
+    return [
+        Advice("folds", "A single fold cannot distinguish luck from merit. Use several.", code)
+    ]
 
 
 def edges(facts: Facts) -> list[Advice]:
@@ -325,7 +335,7 @@ def edges(facts: Facts) -> list[Advice]:
             continue
         end = "upper" if upper else "lower"
         text = (
-            f"{each.name}={words.value(value)} is best, and at the {end} end of its range. "
+            f"The best value, {each.name}={words.value(value)}, is at the {end} end of its range. "
             "Widen the range."
         )
         found.append(Advice("edge", text, set_values(table, each.name, wider)))
@@ -339,8 +349,8 @@ def without_effect(facts: Facts) -> list[Advice]:
         return []
     them = "it" if len(names) == 1 else "them"
     text = (
-        f"{words.listed(names)} had no effect on the score that could be seen. Take {them} out: "
-        "fewer are searched faster."
+        f"{words.listed(names)} had no visible effect on the score. Remove {them}: a smaller "
+        "space is searched faster."
     )
     return [Advice("no_effect", text, remove_params(facts.table, names[:3]))]
 
@@ -358,9 +368,9 @@ def linear_scales(facts: Facts) -> list[Advice]:
             continue
         low = each.low or each.high * 1e-4
         text = (
-            f"{each.name} is drawn evenly from {words.number(each.low)} to "
-            f"{words.number(each.high)}: nine of ten draws are in the upper 90 %. Draw its "
-            "logarithm evenly."
+            f"{each.name} is drawn uniformly from {words.number(each.low)} to "
+            f"{words.number(each.high)}, so nine of ten draws are in the upper 90 %. Use a log "
+            "scale."
         )
         code = code_of_range(low, each.high, True, each.is_integer)
         found.append(Advice("scale", text, set_values(facts.table, each.name, code)))
@@ -373,8 +383,8 @@ def misleading_rungs(facts: Facts) -> list[Advice]:
         if is_real and rho < MISLEADING:
             unit = facts.table.unit
             text = (
-                f"Scores at {low:,} {unit} do not foretell those at {high:,} (rank correlation "
-                f"{rho:.2f} of {n} candidates). Begin higher."
+                f"Scores at {low:,} {unit} do not predict scores at {high:,} (rank correlation "
+                f"{rho:.2f} of {n} candidates). Start higher."
             )
             has_it = hasattr(facts.table.source, "min_resources")
             return [Advice("rungs", text, f"min_resources={high}" if has_it else "")]
@@ -389,7 +399,10 @@ def found_late(facts: Facts) -> list[Advice]:
         return []
     if table.rungs or table.best < 0.8 * n or facts.tied[: int(0.8 * n)].any():
         return []
-    text = f"Number {table.best + 1} of {n} is the best, and better than all before. Go on."
+    text = (
+        f"The best candidate is number {table.best + 1} of {n}, and better than all earlier ones. "
+        "Search longer."
+    )
     limit = getattr(table.source, "timeout", None)
     code = f"timeout={2 * limit:g}" if limit and not _count(table) else f"n_iter={2 * n}"
     return [Advice("more", text, code)]

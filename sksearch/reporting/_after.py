@@ -194,14 +194,14 @@ class AfterSearch:
         setup = self._prepare(X, y, params, np.random.RandomState(0))
         if digest_of_folds(setup.context.splits) != self._folds:
             raise ValueError(
-                "cv makes other folds than it made for the search: pass the same data, and a cv "
-                "whose folds are always the same, such as KFold(shuffle=True, random_state=0)."
+                "cv does not reproduce the folds of the search: pass the same data, and a "
+                "reproducible cv, such as KFold(shuffle=True, random_state=0)."
             )
         history = self.history_
         setup.context.seed = history.problem.seed
         setup.context.sample = self._sample
         if table.best is None:
-            raise ValueError("No candidate has a score, so there is nothing to predict with.")
+            raise ValueError("No candidate has a score, so none can predict.")
         ids = [table.best] if n is None else _best_ids(table, n)
         rows = [table.candidates[i].row for i in ids if np.isfinite(table.means[i])]
         chosen = [(history.trials[row.trial_id], row.resource, row.shown) for row in rows]
@@ -234,7 +234,7 @@ def about_fit(X: Any, y: Any, cv: Any, estimator: Any, seconds: float | None) ->
     size = counted(num_samples(X), "row")
     return {
         "size": f"{size}, {counted(shape[1], 'column')}" if len(shape) == 2 else size,
-        "target": "none" if y is None else glance(_target, y, estimator, otherwise="of its own"),
+        "target": "none" if y is None else glance(_target, y, estimator, otherwise="custom"),
         "split": glance(_split, cv, y, estimator, otherwise="folds as given"),
         "made": made_with([X, estimator, *estimator.get_params().values()], seconds),
     }
@@ -280,7 +280,7 @@ def best(search: FinishedSearch, n: int = 10) -> list[Params]:
     Parameters
     ----------
     search : object
-        A fitted search of this library or of scikit-learn, or any other input that
+        A fitted search of this library or scikit-learn, or any other input that
         `sksearch.stats.importance` accepts.
     n : int, default=10
         How many; fewer if fewer have a score.
@@ -331,7 +331,7 @@ def to_frame(search: FinishedSearch) -> "DataFrame":
     Parameters
     ----------
     search : object
-        A fitted search of this library or of scikit-learn, or any other input that
+        A fitted search of this library or scikit-learn, or any other input that
         `sksearch.stats.importance` accepts.
 
     Returns

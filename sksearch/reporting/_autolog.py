@@ -28,7 +28,7 @@ LOGGER = logging.getLogger("mlflow.sklearn")  # the user's ``silent=True`` silen
 
 
 def autologged(fit: Fit) -> Fit:
-    """Let MLflow log what this ``fit`` finds, if the user has called ``mlflow.sklearn.autolog()``.
+    """Let MLflow log this ``fit``, if the user has called ``mlflow.sklearn.autolog()``.
 
     MLflow wraps the scikit-learn classes itself, so of a search it would see each training on a
     fold, as a run of its own, and not the search. Here it is given the search's ``fit`` to wrap,
@@ -170,7 +170,7 @@ class _Log:
         start: int | None,
         end: int | None,
     ) -> None:
-        """Log one candidate: its params with those of the estimator, and all of its results."""
+        """Log one candidate: all parameters, including the estimator's, and all of its results."""
         info, results, client = self.run.info, table.results, self.client
         tags = {k: v for k, v in self.run.data.tags.items() if k.startswith(LINEAGE)}
         tags |= {"mlflow.parentRunId": self.run_id, "mlflow.autologging": FLAVOR}

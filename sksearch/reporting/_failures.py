@@ -16,7 +16,7 @@ from sksearch.reporting._ranges import code_of_range, ranges_of
 
 LONGEST = 100  # characters of an error
 PURE = 0.8  # share of failures among those with a value, from which on the value is to blame
-MIN_FAILED = 3
+MIN_FAILED = 3  # alike: fewer do not show a common parameter
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Failures:
     ids: list[int]
     where: str = ""
     remedy: str = ""
-    cure: str = "Take it out"
+    cure: str = "Remove it"
 
 
 def group_failures(table: SearchTable) -> list[Failures]:
@@ -76,7 +76,7 @@ def _blame(table: SearchTable, ids: list[int]) -> tuple[str, ...]:
         keys = [key_of(value) for value in values]
         if name in ranges and (ends := _whole_numbers(table, ranges[name], ids)):
             code = set_values(table, name, code_of_range(ends[0], ends[1], ranges[name].log, True))
-            return f"fractions for {name}", code, "Draw whole numbers"
+            return f"fractions for {name}", code, "Draw integers"
         if len({keys[i] for i in ids}) == 1 and len(set(keys)) > 1:
             having = np.array([key == keys[ids[0]] for key in keys])
             value = values[ids[0]]

@@ -10,7 +10,7 @@ from sksearch.stats._candidates import Candidates
 
 MIN_CANDIDATES = 15  # for a parameter to be accused
 EXPLAINED = 0.3  # share of the variance that a model must explain before it accuses one
-MANY = 500
+MANY = 500  # candidates
 SMALL = 0.1  # share of a parameter from which on it is not suspected at all
 
 

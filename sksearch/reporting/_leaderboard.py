@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 #: Metrics from 0 to 1, or what their names begin with.
 SHARES = (
-    "accuracy", "balanced_accuracy", "top_k", "f1", "precision", "recall", "roc_auc", "jaccard",
-    "average_precision",
-)  # fmt: skip
+    *("accuracy", "balanced_accuracy", "top_k", "f1", "precision", "recall"),
+    *("roc_auc", "jaccard", "average_precision"),
+)
 EXPLAINED = 0.1  # share of the variance that a model of the scores must explain
 
 

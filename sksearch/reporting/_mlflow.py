@@ -18,7 +18,7 @@ from sksearch.reporting._rivals import read_results
 Metric = tuple[str, float, int]  # name, value and step
 
 NOT_IN_NAMES = re.compile(r"[^\w\-. :/]", re.ASCII)  # servers refuse names that have it
-LONGEST_NAME = 250
+LONGEST_NAME = 250  # characters that servers accept
 N_PARAMS, LONGEST = 100, 500  # of one request, and characters of a value: what servers accept
 
 
@@ -37,7 +37,7 @@ def to_mlflow(
     Parameters
     ----------
     search : object
-        A fitted search of this library or of scikit-learn, or any other input that
+        A fitted search of this library or scikit-learn, or any other input that
         `sksearch.stats.importance` accepts; `load_history` also reads a running search.
     experiment : str, default="sksearch"
         Name of the experiment; created if missing.

@@ -83,7 +83,7 @@ class NestedReport:
 
     def _title(self) -> str:
         name = headline(self._tables[0]).partition(":")[0]
-        return f"{name} inside of {len(self._tables)} outer folds"
+        return f"{name} in {len(self._tables)} outer folds"
 
     def _sections(self) -> list[Section]:
         return [
@@ -102,9 +102,9 @@ class NestedReport:
         if len(self.scores) == 1:
             (scores,) = self.scores.values()
             kind = self._seen.mean() - scores.mean()
-            word = "too kind" if kind >= 0 else "too strict"
+            word = "too optimistic" if kind >= 0 else "too pessimistic"
             lines.append(
-                f"{words.number(self._seen.mean())}  as the searches saw it on their own folds: "
+                f"{words.number(self._seen.mean())}  mean of the inner scores: "
                 f"{words.number(abs(kind))} {word}"
             )
         return lines
@@ -116,7 +116,7 @@ class NestedReport:
         n_better = int((known > 0).sum())
         return [
             f"Tuning gains {words.number(known.mean())} on average on the inner folds, corrected "
-            f"for selection, and something in {n_better} of {len(known)} searches."
+            f"for selection bias, and helps in {n_better} of {len(known)} searches."
         ]
 
     def _chosen_lines(self) -> list[str]:
@@ -134,7 +134,7 @@ def _table_of(estimator: Any) -> SearchTable:
     search = last_step(estimator)
     if not hasattr(search, "cv_results_"):
         raise ValueError(
-            f"A {type(search).__name__} is no fitted search: pass a search to cross_validate, "
+            f"A {type(search).__name__} is not a fitted search: pass a search to cross_validate, "
             "with return_estimator=True."
         )
     return read_results(search)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sksearch._utils._html import Markup, element
+from sksearch._utils._terminal import counted
 from sksearch.history import WHICH, Params
 from sksearch.plotting._style import near_scores
 from sksearch.progress._status_line import duration
@@ -128,7 +129,7 @@ def _best(table: SearchTable, facts: Facts | None) -> Markup | None:
         chart.dot(selected.corrected, y, "won", text)
     note = "Each fold is a dot, the mean a line."
     if facts is not None:
-        note += " Candidates in strong blue cannot be told from the winner."
+        note += " Strong blue: statistically tied with the winner."
     return figure("Best candidates.", note, chart.svg("Best candidates"))
 
 
@@ -187,7 +188,7 @@ def _scores(table: SearchTable) -> Markup | None:
         chart.dot(i + 1, scores[i], kind, f"candidate {trial}: {text}", trial)
     for i in won:
         chart.ring(i + 1, scores[i])
-    note = "In the order of evaluation, the best so far as a line; the ring is the winner."
+    note = "In order of evaluation; the line is the best so far, the ring marks the winner."
     note += f" Pale: fewer {table.unit}." * (not top[ok].all())
     return figure("Scores.", note, chart.svg("Scores in the order of evaluation"))
 
@@ -254,7 +255,7 @@ def _predictions(table: SearchTable) -> Markup | None:
         chart.dot(i, score, "dot" if inside else "fail", text, i)
     note = (
         f"{100 * n_inside / len(found):.0f} % of {len(found):,} scores are inside the 95 % "
-        "interval that the model gave before."
+        "interval predicted by the model."
     )
     return figure("Predictions.", note, chart.svg("Predicted and observed scores"))
 
@@ -277,8 +278,8 @@ def _parameters(table: SearchTable, facts: Facts | None) -> Markup | None:
     many = facts is not None and len(found.scores) >= N_FOR_EFFECTS
     effects = Effects(found) if many else None
     drawn = [_parameter(found, found.axes[name], effects) for name in names]
-    note = f"Scores over the values{found.where}"
-    note += ", with the mean predicted by a model." if effects else "."
+    note = f"Scores by value{found.where}"
+    note += "; the line is the mean predicted by a model." if effects else "."
     return figure("Parameters.", note, element("div", *drawn, class_="small"), class_="broad")
 
 
@@ -354,5 +355,5 @@ def _workers(table: SearchTable) -> Markup | None:
     for pause in cuts:
         chart.line([(pause, -n), (pause, 0)], "axis")
     chart.label_x([0, end], ["0", duration(end)])
-    note = f"{n:,} busy {100 * min(busy, 1):.0f} % of the time."
+    note = f"{counted(n, 'worker')}, busy {100 * min(busy, 1):.0f} % of the time."
     return figure("Workers.", note, chart.svg("Fits by worker"))

@@ -15,7 +15,7 @@ from sksearch.reporting._words import code_of
 
 BEYOND = 100  # factor by which a logarithmic range is widened
 BEYOND_COUNT = 4  # of integers
-NEW_CHOICES = 2
+NEW_CHOICES = 2  # values that continue a list
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from sksearch.reporting._nested import NestedReport, is_nested
 from sksearch.reporting._rivals import read_results
 from sksearch.reporting._sections import Section, find_facts, headline, write_sections
 
-N_ADVICE = 5
+N_ADVICE = 5  # shown unless the report is full; the most urgent come first
 
 
 class Report:
@@ -90,7 +90,7 @@ class Report:
         file = Path(path)
         if file.suffix.lower() not in (".html", ".htm"):
             raise ValueError(
-                f"path={str(path)!r} must end with .html: a report is a page of HTML."
+                f"path={str(path)!r} must end with .html, since a report is an HTML page."
             )
         text = page(self._facts, self._headline(), self._sections, self._shown_advice())
         file.write_text(text, encoding="utf-8")
@@ -168,11 +168,11 @@ def report(
                 random_state=None, shuffle=False); seed None
               sksearch ...
     Winner    n_neighbors=5
-    Score     0.973  score, mean of 5 folds, as it was seen
-              0.973  is to be expected on new data, 0.933 to 1.000 with 95 % confidence (150 rows)
-              Nothing was chosen.
+    Score     0.973  observed score, mean of 5 folds
+              0.973  expected on new data, 0.933 to 1.000 with 95 % confidence (150 rows)
+              A single candidate needs no correction.
     Untuned   The winner is the untuned estimator.
-    Next      1. There was one candidate, so nothing was chosen. Give several values.
+    Next      1. There was one candidate, so nothing was chosen. Pass several values.
                      param_distributions['n_neighbors'] = [2, 5, 10]
     """
     return NestedReport(search) if is_nested(search) else report_of(search, path, full=full)
@@ -185,11 +185,11 @@ def report_of(
     """Make the report of one search; same arguments as `report`."""
     table = read_results(search)
     if table.estimator is None:
-        cure = "pass the fitted search itself; sksearch.stats and sksearch.plotting take this"
+        cure = "pass the fitted search itself; sksearch.stats and sksearch.plotting accept this"
         if isinstance(search, str | os.PathLike) or type(search).__name__ == "SavedSearch":
-            cure = "call fit of the search with its checkpoint_dir: it trains nothing again"
+            cure = "call fit of the search with its checkpoint_dir, which repeats no training"
         raise TypeError(
-            f"search is a {type(search).__name__}, which has no estimator, and a report needs it: "
+            f"search is a {type(search).__name__} without an estimator, which a report needs: "
             f"{cure}."
         )
     made = Report(find_facts(table), full)

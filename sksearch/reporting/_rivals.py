@@ -24,7 +24,7 @@ def read_results(search: FinishedSearch) -> SearchTable:
     """Read a finished search; ValueError if nothing was evaluated, otherwise as `read`."""
     table = read(search)
     if not table.rows:
-        raise ValueError("This search has no result yet, so there is nothing to tell.")
+        raise ValueError("This search has no result yet.")
     return table
 
 
@@ -94,7 +94,7 @@ class Untuned:
     scores : ndarray of shape (n_folds,)
         With its own number of iterations; NaN if it has no fold.
     name : str
-        Label of the scores; names the count of iterations found if training did not reach its own.
+        Label of the scores, with the number of iterations if training did not reach its own.
     """
 
     index: int

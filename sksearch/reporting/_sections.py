@@ -173,14 +173,16 @@ def _winner(facts, full):
     best = table.winner
     if best is None:
         nobody = not np.isfinite(table.means).any()
-        why = "no candidate has a score" if nobody else "refit has chosen one without a score"
+        why = (
+            "no candidate has a score" if nobody else "refit selected a candidate without a score"
+        )
         return Section("Winner", (f"none: {why}",))
     at = f"  ({best.resource:,} {table.unit})" if table.has_resources and not table.races else ""
     lines = [words.params(best.params) + at]
     broken = np.isfinite(table.means) & (table.violations > 0)
     if broken.any():
         many = counted(len(table.candidates), "candidate")
-        lines.append(f"{broken.sum():,} of {many} break a bound of constraints")
+        lines.append(f"{broken.sum():,} of {many} violate a bound of constraints")
     return Section("Winner", tuple(lines))
 
 
@@ -191,9 +193,9 @@ def _score(facts, full):
         return None
     error = (selected.high - selected.low) / 4
     seen = words.score(selected.seen, error)
-    lines = [f"{seen}  {table.score_name}, {table.winner.folds}, as it was seen"]
+    lines = [f"{seen}  observed {table.score_name}, {table.winner.folds}"]
     if math.isfinite(selected.corrected):
-        text = f"{words.score(selected.corrected, error)}  is to be expected on new data"
+        text = f"{words.score(selected.corrected, error)}  expected on new data"
         ends = words.score(selected.low, error), words.score(selected.high, error)
         text += f", {ends[0]} to {ends[1]} with 95 % confidence"
         folds = f"{table.winner.n_folds} folds"
@@ -207,11 +209,13 @@ def _score(facts, full):
             f"The best of {n} scores is partly luck.{other}" if n > 1 else _chosen_alone(table)
         )
     else:
-        lines.append("One fold does not tell how sure this is.")
+        lines.append("A single fold gives no confidence interval.")
     sample = getattr(table.source, "_sample", None)
     if sample is not None:
         of = f"{sample.n_rows:,} rows"
-        lines.append(f"All scores are of models trained on {of}. The winner has all.")
+        lines.append(
+            f"All scores are from models trained on {of}. The final model is trained on all rows."
+        )
     return Section("Score", tuple(lines))
 
 
@@ -219,7 +223,7 @@ def _chosen_alone(table):
     """Values chosen in training if there is a single candidate."""
     found = outcomes_of(table, table.winner.params)
     if not found:
-        return "Nothing was chosen."
+        return "A single candidate needs no correction."
     return f"{words.params(found)} was chosen by these scores, which is partly luck."
 
 
@@ -243,10 +247,10 @@ def _default(facts, full):
         gain = facts.selected.corrected - own.mean
         if not math.isfinite(gain):
             gain = facts.selected.seen - own.mean
-        tail = ", which may be luck" if facts.by_luck else ""
+        tail = ", which may be due to chance" if facts.by_luck else ""
     else:  # it was dropped: only what it has can be compared
         gain = float(np.nanmean(table.winner.scores - own.scores))
-        folds, tail = f", {row.folds}", " on these"
+        folds, tail = f", {row.folds}", " on these folds"
     score, gained = (words.score(value, _error(facts)) for value in (own.mean, max(gain, 0)))
     return Section("Untuned", (f"{score}  for {own.name}{folds}: tuning gains {gained}{tail}",))
 
@@ -268,8 +272,13 @@ def _tied(facts, full):
         return None
     limits = _limits_of_ties(facts, n)
     if len(ids) == 1:
-        return Section("Tied", (f"none of the other {n - 1}: the winner is better", *limits))
-    lines = [f"{len(ids)} of {n} candidates, the winner among them, cannot be told apart", *limits]
+        return Section(
+            "Tied", (f"none of the other {n - 1} candidates: the winner is better", *limits)
+        )
+    lines = [
+        f"{len(ids)} of {n} candidates, including the winner, are statistically tied",
+        *limits,
+    ]
     given = [table.candidates[i] for i in ids]
     seconds = np.array([c.fit_seconds + c.row.score_seconds for c in given])
     names = {name for c in given for name in c.params}
@@ -281,7 +290,7 @@ def _tied(facts, full):
     own = seconds[list(ids).index(table.best)]
     for label, k in picks:
         if ids[k] == table.best:
-            lines.append(f"{label}: the winner itself")
+            lines.append(f"{label}: the winner")
             continue
         score = words.score(table.means[ids[k]], _error(facts))
         faster = own / seconds[k] if seconds[k] > 0 else 1
@@ -301,9 +310,9 @@ def _limits_of_ties(facts, n):
     """Precision of the comparison, and candidates left out of it."""
     ties, lines = facts.ties, []
     if ties is not None and math.isfinite(ties.visible):
-        by = "row by row" if ties.by_rows.any() else "by the scores on the folds alone"
+        by = "row by row" if ties.by_rows.any() else "by fold scores only"
         gap = words.score(ties.visible, _error(facts))
-        lines.append(f"compared {by}: a difference of {gap} would be seen in 80 % of cases")
+        lines.append(f"compared {by}: a difference of {gap} would be detected in 80 % of cases")
     if rest := facts.n_scored - n:
         lines.append(
             f"{counted(rest, 'more candidate')} with fewer folds or less resource: not tested"
@@ -320,7 +329,7 @@ def _params(facts, full):
         return _params_of_models(facts, full)
     if given.explained < EXPLAINED:
         n = counted(given.n_candidates, "candidate")
-        return Section("Params", (f"{n} do not tell which of the params matter.",))
+        return Section("Params", (f"{n} do not show which parameters matter.",))
     shown = len(given.names) if full else N_SHOWN
     bars = tuple(
         (name, float(share), f"{words.percent(share)} ({100 * low:.0f} to {100 * high:.0f})")
@@ -332,11 +341,11 @@ def _params(facts, full):
     table = facts.table
     is_part = table.races and given.resource is not None and given.resource < table.n_folds
     of = f" ({folds_text(given.resource, table.n_folds)})" if is_part else ""
-    notes = [f"shares of the differences in score{of}; {together} is due to several together"]
+    notes = [f"shares of the score differences{of}; {together} is due to interactions"]
     rest = len(given.names) - shown
     if rest > 0:
         share = words.percent(sum(given.shares[shown:]))
-        notes.insert(0, f"{rest} more with {share} together")
+        notes.insert(0, f"{rest} more, together {share}")
     texts = [f"{name} {text}" for name, _, text in bars]
     lines = [", ".join(texts[i : i + 2]) for i in range(0, len(texts), 2)]
     return Section("Params", tuple(lines), bars, tuple(notes))
@@ -346,13 +355,15 @@ def _params_of_models(facts, full):
     """Shares of the parameters of each of several models, among its own candidates."""
     bars = bars_by_model(facts.table, len(facts.table.candidates) if full else N_SHOWN)
     if not bars:
-        return Section("Params", ("No model has enough candidates to tell which params matter.",))
+        return Section(
+            "Params", ("No model has enough candidates to show which parameters matter.",)
+        )
     by_model: dict[str, list[str]] = {}
     for name, _, text in bars:
         model, _, own = name.partition(": ")
         by_model.setdefault(model, []).append(f"{own} {text}")
     lines = [f"{model}: {', '.join(texts)}" for model, texts in by_model.items()]
-    notes = ("shares of the differences in score between the candidates of each model",)
+    notes = ("shares of the score differences between the candidates of each model",)
     return Section("Params", tuple(lines), tuple(bars), notes)
 
 
@@ -371,7 +382,7 @@ def _rungs(facts, full):
     shown = correlations if full else correlations[:N_SHOWN]
     if shown:
         text = ", ".join(f"{low:,} to {high:,}: {rho:.2f}" for low, high, rho, _, _ in shown)
-        lines.append(f"rank correlation of scores from rung to rung: {text}")
+        lines.append(f"rank correlation of scores between rungs: {text}")
     lines += _audit(facts)
     return Section("Rungs", tuple(lines))
 
@@ -396,7 +407,9 @@ def _audit(facts):
     else:
         found = f"none would have {won}"
     what = counted(n, "stopped candidate")
-    most = f"of all stopped at most {words.percent(most)} would, with 95 % confidence"
+    most = (
+        f"at most {words.percent(most)} of all stopped candidates would have, with 95 % confidence"
+    )
     return [f"audit of {what}: {found}; {most}"]
 
 
@@ -407,7 +420,7 @@ def _failed(facts, full):
     shown = facts.failures if full else facts.failures[:N_SHOWN]
     lines = [f"{len(facts.table.failed):,} of {counted(len(facts.table.candidates), 'candidate')}"]
     for group in shown:
-        cause = group.cause or "cause unknown (scikit-learn keeps none)"
+        cause = group.cause or "cause unknown (not recorded by scikit-learn)"
         status = "" if group.status == "error" else f"{group.status}: "
         where = f"  [all with {group.where}]" if group.where else ""
         lines.append(f"{len(group.ids):,} x {status}{cause}{where}")

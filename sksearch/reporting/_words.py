@@ -10,7 +10,7 @@ from sksearch.history import Params
 from sksearch.space._values import native
 
 LONGEST = 48  # characters of one value
-WIDTH = 96
+WIDTH = 96  # characters of a line
 MARGIN = 10  # columns of the titles
 WRAP: dict[str, Any] = {
     "width": WIDTH - MARGIN,
@@ -57,7 +57,7 @@ def params(each: Params, n: int = 12) -> str:
     """A candidate in one line."""
     shown = [f"{name}={value(x)}" for name, x in list(each.items())[:n]]
     rest = len(each) - len(shown)
-    return ", ".join(shown) + (f", and {rest} more" if rest else "") or "no params"
+    return ", ".join(shown) + (f", and {rest} more" if rest else "") or "no parameters"
 
 
 def listed(items: Iterable[str]) -> str:

@@ -64,8 +64,8 @@ class SamplesResource(Resource):
         """Raise ValueError if `max_resources` is greater than the number of rows."""
         if max_resources > n_samples:
             raise ValueError(
-                f"max_resources={max_resources} rows is more than the {n_samples} of X: lower "
-                "it, or leave it out to use all."
+                f"max_resources={max_resources} is more than the {n_samples} rows of X: lower it, "
+                "or leave it out to use all rows."
             )
 
     def rows(
@@ -111,8 +111,8 @@ class FoldsResource(Resource):
         """Raise ValueError if `max_resources` is greater than the number of folds."""
         if max_resources > n_splits:
             raise ValueError(
-                f"max_resources={max_resources} folds is more than the {n_splits} that cv= "
-                "gives: lower it, or pass a larger cv."
+                f"max_resources={max_resources} is more than the {n_splits} folds of cv: lower "
+                "it, or pass a larger cv."
             )
 
     def folds(self, n_splits: int, amount: int, spent: int) -> range:

@@ -120,8 +120,8 @@ class SecondsResource(Resource):
     ) -> tuple[int, int]:
         """Raise ValueError: only the user knows how long training may last."""
         raise ValueError(
-            "resource='seconds' needs max_resources: the seconds of training that the best "
-            "candidates get, for each fold (27 minutes are 27 * 60)."
+            "resource='seconds' needs max_resources, the training time of the best candidates on "
+            "each fold in seconds (27 * 60 for 27 minutes)."
         )
 
     def check(self, estimator: Any, names: Collection[str]) -> None:
@@ -151,7 +151,7 @@ class SecondsResource(Resource):
                 raise ValueError(
                     f"{type(last_step(state.estimator)).__name__}.partial_fit took no time on a "
                     "VirtualClock, so resource='seconds' never ends: call "
-                    "sksearch.executors.spend(seconds) in it, or count 'epochs'."
+                    "sksearch.executors.spend(seconds) in it, or pass resource='epochs'."
                 )
         state.seconds = round(now() - start, DIGITS)
         return state

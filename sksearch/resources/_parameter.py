@@ -81,7 +81,7 @@ class ParameterResource(Resource):
             value = _own_count(*owner_of(estimator, self.name))
         if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < 1:
             raise ValueError(
-                f"The estimator has {self.name}={value!r}, which is no positive integer: pass "
+                f"The estimator has {self.name}={value!r}, not a positive integer: pass "
                 f"max_resources, the {self.name} of the best candidates."
             )
         return 1, int(value)
@@ -101,13 +101,13 @@ class ParameterResource(Resource):
         value = owner.get_params().get(leaf)
         if isinstance(value, str | bool) and not is_valid_value(estimator, self.name, 2):
             raise ValueError(
-                f"resource={self.name!r} is no integer parameter of {type(owner).__name__}, which "
-                f"has {leaf}={value!r}. {WAYS}"
+                f"resource={self.name!r} is not an integer parameter of {type(owner).__name__}, "
+                f"which has {leaf}={value!r}. {WAYS}"
             )
         if self.name in names:
             raise ValueError(
                 f"Cannot use parameter {self.name} as the resource since it is part of the "
-                "searched parameters: the search sets it from rung to rung. Take it out of "
+                "searched parameters: the search sets it from rung to rung. Remove it from "
                 "param_distributions."
             )
         others = _aliases(owner, leaf) - {leaf}
@@ -115,8 +115,8 @@ class ParameterResource(Resource):
         for other in sorted(prefix + other for other in others):
             if estimator.get_params().get(other) is not None or other in names:
                 raise ValueError(
-                    f"resource={self.name!r} is another name of {other!r}, which is set or "
-                    f"searched as well: pass resource={other!r}, or leave {other!r} out."
+                    f"resource={self.name!r} is another name of {other!r}, already set or "
+                    f"searched: pass resource={other!r}, or leave {other!r} out."
                 )
 
     def params(self, params: Params, amount: int) -> Params:

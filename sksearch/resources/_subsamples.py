@@ -82,8 +82,8 @@ class SubsamplesResource(SamplesResource):
                             n for n in range(amount, n_samples + 1) if _n_drawn(rows, n, n_samples)
                         )
                         raise ValueError(
-                            f"min_resources={amount} of {n_samples} rows leaves none of a fold of "
-                            f"{len(rows)}: pass {next(enough)} or more."
+                            f"min_resources={amount} of {n_samples} rows leaves no row of a fold "
+                            f"of {len(rows)}: pass {next(enough)} or more."
                         )
                     pair.append(copy.deepcopy(generator) if in_sequence else generator)
                     if in_sequence:

@@ -20,7 +20,7 @@ from sksearch.history import History, Prediction
 LEVEL = 0.95  # of intervals
 N_LAST = 20  # misses used: a model improves with more results
 N_USUAL, USUAL = 10, 2.5  # assumed misses: typical spreads are too small by this factor
-MOST = 100.0
+MOST = 100.0  # also for a miss of an interval without width
 #: In units of the half width of a 95 % interval.
 _PRIOR = USUAL * norm.ppf(0.5 + (np.arange(N_USUAL) + 0.5) / (2 * N_USUAL)) / norm.ppf(0.975)
 

@@ -20,7 +20,7 @@ from sksearch.history import History, Params, Problem, Result
 from sksearch.samplers._observations import MAX_RESOURCE_RATIO, ResultIndex
 from sksearch.space import Space
 
-MIN_SIZE = 4
+MIN_SIZE = 4  # of a population: half of it is selected
 N_DRAWS = 100  # until a candidate is new
 N_RESAMPLED = 50  # until a draw is inside the ranges, and allowed
 MIN_STEP = 1e-6  # on the unit cube; the distribution restarts below it
@@ -96,7 +96,7 @@ class CMAESSampler(Sampler):
             )
         if not 0 < self.sigma <= 1:
             raise ValueError(
-                f"sigma={self.sigma} must be greater than 0 and at most 1: it is a share of each "
+                f"sigma={self.sigma} must be greater than 0 and at most 1, as a share of each "
                 "parameter's range."
             )
         if importlib.util.find_spec("cmaes") is None:

@@ -15,7 +15,7 @@ from sksearch.history import History, Problem
 from sksearch.samplers._observations import Observations
 from sksearch.samplers._population import PopulationSampler, best_of_slots, genes_of
 
-DEFAULT_SIZE = 8
+DEFAULT_SIZE = 8  # members: a fit is expensive, so generations must be small
 N_BEST = 2  # members that attract mutants
 LENGTHS = (0.3, 0.9)  # F is drawn uniformly between them
 CROSSOVERS = (0.1, 0.9)  # CR is one of these: few parameters at a time, or nearly all

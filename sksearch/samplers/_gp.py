@@ -62,7 +62,7 @@ class GPSampler(LearningSampler):
     n_restarts : int, default=0
         Number of random points, in addition to the mode of the prior, from which the
         hyperparameters are optimised.
-    guards : collection of str, default=("interior", "outliers", "second_opinion", "ties")
+    guards : collection of str, default=("interior", "outliers", "prior", "second_opinion", "ties")
         Safeguards against errors of the model, see the notes. ``()`` gives plain Bayesian
         optimisation as in the literature: "log_ei" is then the expected improvement [7]_, which
         has the same maximum.
@@ -84,6 +84,8 @@ class GPSampler(LearningSampler):
     - "outliers": scores far below the others are raised, and all are transformed towards normality
       (`sksearch.models.robust_power_transform`); otherwise they are standardised, which may be
       better in a curved valley.
+    - "prior": the hyperparameters of the process of scores have a prior. Without it they maximise
+      the marginal likelihood, as in most papers, which a few results hardly determine.
     - "second_opinion": after five results without an improvement, every second proposal comes from
       `TPESampler`, until a better one is found. A wrong process may remain wrong, since it only
       evaluates points where it expects most.
@@ -155,11 +157,11 @@ class GPSampler(LearningSampler):
         """Sort the guards into a tuple, so that equal samplers compare equal."""
         if isinstance(self.guards, str) or not isinstance(self.guards, Collection):
             raise TypeError(
-                f"guards={self.guards!r} must be a collection of names, such as "
-                f"{GUARDS[:1]!r}, or () for none."
+                f"guards={self.guards!r} must be a collection of names, such as {GUARDS[:1]!r}, "
+                "or ()."
             )
         if unknown := [name for name in self.guards if name not in GUARDS]:
-            raise ValueError(f"guards has {unknown[0]!r}: it takes {', '.join(GUARDS)}.")
+            raise ValueError(f"guards contains {unknown[0]!r}: the names are {', '.join(GUARDS)}.")
         object.__setattr__(self, "guards", tuple(g for g in GUARDS if g in self.guards))
 
     def _propose(self, history: History, data: Observations, rng: np.random.Generator) -> Params:

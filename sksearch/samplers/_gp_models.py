@@ -37,7 +37,7 @@ from sksearch.models._growing import Growing, TrainingSet
 from sksearch.samplers._observations import Observations
 
 # Guards of a sampler, in alphabetical order.
-GUARDS = ("interior", "outliers", "second_opinion", "ties")
+GUARDS = ("interior", "outliers", "prior", "second_opinion", "ties")
 
 
 class Models:
@@ -65,9 +65,13 @@ class Models:
         self._kernel = MixedKernel(categorical, sampler.kernel, sampler.warp)
         self._pulled_in = "outliers" in sampler.guards
         transform = robust_power_transform if self._pulled_in else standardise
-        self._scores = self._of_data(
-            lambda data: TrainingSet("score", self._kernel, self._places(data), data.y, transform)
-        )
+        flat = "prior" not in sampler.guards
+
+        def scores(data: Observations) -> TrainingSet:
+            places = self._places(data)
+            return TrainingSet("score", self._kernel, places, data.y, transform, flat=flat)
+
+        self._scores = self._of_data(scores)
 
     @property
     def y(self) -> np.ndarray:
@@ -94,15 +98,12 @@ class Models:
 
     def objectives(self) -> list[GaussianProcess]:
         """Return the processes of several objectives."""
-        return [
-            self._process(
-                TrainingSet(
-                    f"objective {j}", self._kernel, self._scores.U, y.copy(),
-                    robust_power_transform,
-                )
-            )
+        kernel, U = self._kernel, self._scores.U
+        sets = [
+            TrainingSet(f"objective {j}", kernel, U, y.copy(), robust_power_transform)
             for j, y in enumerate(self._data.objectives.T)
-        ]  # fmt: skip
+        ]
+        return [self._process(each) for each in sets]
 
     def feasibility(self) -> AllOf | None:
         """Return a model of the probability that a candidate succeeds and satisfies all bounds.
@@ -155,7 +156,8 @@ class Models:
 
         def sample() -> np.ndarray:
             rng = np.random.default_rng((self._seed, n))
-            return sample_theta(scores.kernel, theta, scores.U[:n], scores.transformed(n), rng)
+            y = scores.transformed(n)
+            return sample_theta(scores.kernel, theta, scores.U[:n], y, rng, flat=scores.flat)
 
         return self._growing.cached("thetas", scores.digest(n), sample)
 

@@ -18,7 +18,7 @@ from sksearch.samplers._observations import Observations
 from sksearch.samplers._surrogate import best_points, first_new, maximiser
 from sksearch.samplers._tpe import TPESampler
 
-N_FANTASIES = 8
+N_FANTASIES = 8  # draws of the pending scores that are averaged
 N_THOMPSON = 500  # points of a sampled function: the cost is cubic in them
 PORTFOLIO_STREAM = 7  # distinguishes its generator from others of the same trial
 PATIENCE = 5  # consecutive results without an improvement

@@ -83,8 +83,8 @@ class HypervolumeSampler(LearningSampler):
             # The criterion is searched around the front: its members are the incumbents.
             front = np.flatnonzero(data.feasible)
             front = front[fronts(data.objectives[front]) == 0] if len(front) else data.best_first
-            near = replace(data, U=data.U[front], objectives=data.objectives[front],
-                           slacks=data.slacks[front], y=data.y[front])  # fmt: skip
+            names = "U", "objectives", "slacks", "y"
+            near = replace(data, **{name: getattr(data, name)[front] for name in names})
             return maximiser(criterion, history, near, rng, 400, 15, 4)
 
     def _criterion(

@@ -17,7 +17,7 @@ from sksearch.samplers._observations import WITHOUT_JOINT, Observations
 from sksearch.samplers._surrogate import LearningSampler
 from sksearch.space import Space
 
-MIN_SIZE = 4
+MIN_SIZE = 4  # a mutant is made of four members
 N_OFFSPRING = 20  # attempts to make one that is new and allowed
 
 
@@ -49,7 +49,7 @@ class PopulationSampler(LearningSampler):
         if size is not None and size < MIN_SIZE:
             raise ValueError(
                 f"population_size={size} must be at least {MIN_SIZE}, or None: new candidates "
-                "are made of several others."
+                "combine several others."
             )
 
 

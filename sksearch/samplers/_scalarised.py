@@ -116,10 +116,8 @@ class ScalarisedSampler(Sampler):
         # Entries that do not depend on scores are kept: a finite space's points, models of bounds
         # and of earlier tasks.
         kept = history.cache.get(("scalarised", self), {})
-        view.cache = {
-            key: value for key, value in kept.items()
-            if key == "points" or (isinstance(key, tuple) and key[0] in KEPT)
-        }  # fmt: skip
+        keys = [k for k in kept if k == "points" or (isinstance(k, tuple) and k[0] in KEPT)]
+        view.cache = {key: kept[key] for key in keys}
         history.cache["scalarised", self] = view.cache
         return view
 

@@ -13,7 +13,7 @@ from sksearch.samplers._observations import Observations, observe
 from sksearch.samplers._quasi_random import QuasiRandomSampler
 from sksearch.samplers._subsample import Extract
 
-N_INCUMBENTS = 5
+N_INCUMBENTS = 5  # best points near which half of the candidates are drawn
 
 
 class LearningSampler(Sampler):

@@ -33,7 +33,7 @@ N_FIRST = 3  # number of scores from which the tasks are weighted by them
 MAX_POINTS = 150  # of an earlier task: half of them its best, the others spread over the ranks
 N_TOP = 20  # points of each earlier task among which the first candidates are chosen
 N_SAMPLES = 200  # draws from each model to estimate the weights
-N_CANDIDATES = 1_000
+N_CANDIDATES = 1_000  # points at which the gains are computed
 FADES_FROM = 4  # number of scores from which the share of the earlier tasks decreases as 1 / n
 MAX_GAIN = 10.0  # larger than any difference of normal scores
 
@@ -53,7 +53,7 @@ class EarlierTask:
 
     See Also
     --------
-    sksearch.earlier_results : Reads them from any search.
+    sksearch.search.earlier_results : Reads them from any search.
 
     Examples
     --------
@@ -75,8 +75,8 @@ class EarlierTask:
         object.__setattr__(self, "scores", tuple(map(float, self.scores)))
         if len(self.params) != len(self.scores):
             raise ValueError(
-                f"An earlier task has {len(self.params)} params and {len(self.scores)} scores: "
-                "each candidate needs one."
+                f"An earlier task has {len(self.params)} candidates, but {len(self.scores)} "
+                "scores: pass one score for each."
             )
 
     def __hash__(self) -> int:
@@ -165,7 +165,7 @@ class WarmStart(Sampler):
             if not isinstance(task, EarlierTask):
                 raise TypeError(
                     f"earlier[{i}] is a {type(task).__name__}: pass an EarlierTask, which "
-                    "sksearch.earlier_results makes of any search."
+                    "sksearch.search.earlier_results makes from any search."
                 )
 
     @property

@@ -57,9 +57,9 @@ class Audited(Scheduler):
     def __post_init__(self) -> None:
         if not isinstance(self.scheduler, BracketScheduler) or self.scheduler.told.at_once:
             raise ValueError(
-                f"scheduler={self.scheduler} does not know beforehand how many candidates it "
-                "stops at which rung, and an audit needs that: leave audit out, or take a "
-                "synchronous scheduler, such as Hyperband()."
+                f"scheduler={self.scheduler} does not plan how many candidates it stops at each "
+                "rung, which an audit needs: leave audit out, or pass a synchronous scheduler, "
+                "such as Hyperband()."
             )
         if not 0 < self.share <= 1:
             raise ValueError(f"share={self.share} must be above 0 and at most 1, such as 0.05.")

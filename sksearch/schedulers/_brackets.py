@@ -35,8 +35,8 @@ def check_factor(factor: float | Fraction) -> Fraction:
     """
     if not (math.isfinite(factor) and factor >= MIN_FACTOR):
         raise ValueError(
-            f"factor={factor} must be a finite number of at least {MIN_FACTOR}: one candidate "
-            "in `factor` is promoted from rung to rung; 3 is usual."
+            f"factor={factor} must be a finite number of at least {MIN_FACTOR}: one in `factor` "
+            "candidates is promoted to the next rung; 3 is usual."
         )
     return Fraction(factor)
 
@@ -210,9 +210,9 @@ class BracketScheduler(Scheduler):
             case (Integral(), [*resources]) if all(isinstance(r, Integral) for r in resources):
                 return row
         raise ValueError(
-            f"{type(self).__name__}.bracket_table has the row {row!r}, and a row is a count of "
-            "candidates and a list of the resources of the rungs, whole numbers, such as "
-            "(9, [1, 3, 9])."
+            f"{type(self).__name__}.bracket_table has the row {row!r}: a row must be the number "
+            "of candidates and a list of the resources of the rungs, all integers, such as (9, "
+            "[1, 3, 9])."
         )
 
     def _plan(self, history: History) -> Plan:

@@ -16,7 +16,7 @@ from sksearch.schedulers._fabolas_choice import Choice, Known, may_go_on, sizes_
 COSTS = ("seconds", "resource")
 SMALLEST = 64  # the smallest size is the full size divided by this, as in [1]_ of `Fabolas`
 N_SIZES = 4  # for the first candidates
-N_INITIAL = 20
+N_INITIAL = 20  # candidates before the first model
 N_LAST = 3  # candidates that get the full resource at the end
 STREAM = 11  # distinguishes its generator from the samplers', which receive the given one
 

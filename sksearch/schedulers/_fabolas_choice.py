@@ -33,7 +33,7 @@ from sksearch.models._growing import Growing, TrainingSet
 from sksearch.schedulers._brackets import ladder
 
 N_CANDIDATES = 400  # number of points searched for the maximum before it is refined
-N_INCUMBENTS = 5
+N_INCUMBENTS = 5  # best points near which half of the candidates are drawn
 PATIENCE = 3  # consecutive full results without an improvement
 INTERIOR_POWER = 2.0  # as for the Gaussian process at full size
 LEAST_COST = 1e-6  # seconds: a positive cost has a logarithm

@@ -86,8 +86,8 @@ class Hyperband(Halving, BracketScheduler):
         is_list = isinstance(found, Sequence) and not isinstance(found, str) and len(found)
         if not is_list or len(set(found)) < len(found) or not all(map(_is_count, found)):
             raise ValueError(
-                f"brackets={found!r} must be different whole numbers from 0 on, such as "
-                "(4, 3, 2): how many promotions each bracket has. None runs all of them."
+                f"brackets={found!r} must be distinct integers of at least 0, such as (4, 3, 2): "
+                "the number of promotions in each bracket. None runs all brackets."
             )
 
     def bracket_table(self, problem: Problem) -> list[tuple[int, list[int]]]:
@@ -98,9 +98,9 @@ class Hyperband(Halving, BracketScheduler):
         asked = range(s_max, -1, -1) if self.brackets is None else self.brackets
         if max(asked) > s_max:
             raise ValueError(
-                f"brackets={self.brackets!r} names bracket {max(asked)}, but with min_resources="
-                f"{problem.min_resources}, max_resources={problem.max_resources} and factor="
-                f"{self.factor} they go from {s_max} to 0."
+                f"brackets={self.brackets!r} contains {max(asked)}, but with "
+                f"min_resources={problem.min_resources}, max_resources={problem.max_resources} "
+                f"and factor={self.factor} brackets are numbered from {s_max} to 0."
             )
         brackets = []
         for s in asked:

@@ -94,17 +94,17 @@ class IncrementalEvaluation(BracketScheduler):
     def __post_init__(self) -> None:
         if not (0 < self.keep < 1 and 0 < _exact(self.keep) < 1):
             raise ValueError(
-                f"keep={self.keep} must lie between 0 and 1: the part of a rung that goes on, "
-                "such as 0.25."
+                f"keep={self.keep} must lie between 0 and 1: the share of a rung to promote, such "
+                "as 0.25."
             )
         for name in ("budget", "step"):
             value = getattr(self, name)
             if value is not None and not (isinstance(value, Integral) and int(value) >= 1):
-                raise ValueError(f"{name}={value} must be None or a count of at least 1 unit.")
+                raise ValueError(f"{name}={value} must be None or an integer of at least 1.")
         if self.candidates not in ("algorithm1", "largest"):
             raise ValueError(
                 f"candidates={self.candidates!r} must be 'algorithm1' (the published formula) or "
-                "'largest' (as many as the budget pays for)."
+                "'largest' (the largest number that the budget allows)."
             )
 
     @property
@@ -134,11 +134,11 @@ class IncrementalEvaluation(BracketScheduler):
         n_candidates = self._population(problem, budget)
         if n_candidates < 2:
             raise ValueError(
-                f"budget={budget} is too small to choose between candidates: two at "
-                f"min_resources={problem.min_resources}, and the better one further by "
-                f"step={self._step(problem)}, need budget={self._smallest_budget(problem)} with "
-                f"candidates={self.candidates!r}. Pass a larger budget, or a smaller "
-                "min_resources, step or keep."
+                f"budget={budget} is too small to choose between candidates: with "
+                f"candidates={self.candidates!r}, training two to "
+                f"min_resources={problem.min_resources}, and the better one by another "
+                f"step={self._step(problem)}, takes budget={self._smallest_budget(problem)}. Pass "
+                "a larger budget, or a smaller min_resources, step or keep."
             )
         rungs = self._rungs(problem, int(min(n_candidates, problem.size)))
         return [(rungs[0].n_candidates, [rung.resource for rung in rungs])]

@@ -21,7 +21,7 @@ from sksearch.space._scaling import scaled
 Selection = tuple[list[int], list[int], list[int]]
 PART = 20  # of the largest resource, if the user sets no step
 SHARE = 0.2  # of the population that is replaced, and of its replacements
-FACTORS = (0.8, 1.2)
+FACTORS = (0.8, 1.2)  # of a number that is perturbed, as in [1]_
 RESAMPLED = 0.25  # probability of drawing a parameter again
 N_TRIES = 100  # attempts to find allowed parameters
 
@@ -78,8 +78,8 @@ class PopulationBasedTraining(Scheduler):
     def __post_init__(self) -> None:
         if self.population_size < 2:
             raise ValueError(
-                f"population_size={self.population_size} must be at least 2: one member copies "
-                "another one."
+                f"population_size={self.population_size} must be at least 2: members copy each "
+                "other."
             )
         if self.step is not None and self.step < 1:
             raise ValueError(f"step={self.step} must be at least 1, or None.")

@@ -6,7 +6,7 @@ Notation:
 k                  ``max_resources``, number of folds
 r                  number of folds on which a candidate was evaluated
 leader             the candidate with the best mean over all k folds so far
-d                  scores of the leader minus those of a candidate on the same r folds
+d                  scores of the leader minus a candidate's on the same r folds
 s2, nu             variance of single differences, and its degrees of freedom
 =================  ===================================================================
 
@@ -61,8 +61,8 @@ class FoldRace(Scheduler):
     these folds is larger than ``q * sqrt(s2 * (k - r) / (k * r))``, where q is the quantile of
     Student's t for ``error / n_rungs``: a share for each comparison on the way, and one in
     reserve, because the leader was selected by its scores. The variance s2 is the variance of the
-    differences on single folds. It is pooled over the candidate's own differences and those of
-    other complete candidates; before there are any, the leader's own scores replace them. Only the
+    differences on single folds. It is pooled over the differences of the candidate and of other
+    complete candidates; before there are any, the leader's own scores replace them. Only the
     winner's own comparisons can go wrong, so `error` needs no correction for the number of
     candidates.
 
@@ -115,8 +115,8 @@ class FoldRace(Scheduler):
             raise ValueError(f"n_candidates={n!r} must be None or an integer of at least 1.")
         if not (isinstance(self.error, Real) and 0 < self.error < 1):
             raise ValueError(
-                f"error={self.error!r} must be a number between 0 and 1: the largest probability "
-                "that the best candidate is dropped, such as 0.2."
+                f"error={self.error!r} must be a number between 0 and 1: the maximum probability "
+                "of dropping the best candidate, such as 0.2."
             )
 
     def plan(self, problem: Problem) -> Plan:

@@ -11,6 +11,7 @@ from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import ASHA, PASHA
 from sksearch.search._base import BaseSearch
+from sksearch.search._fidelity import _HalvingSearchCV
 from sksearch.search._parts import COUNT, HALVING, Constraints, Refit
 from sksearch.space import Space
 
@@ -251,21 +252,13 @@ class ASHASearchCV(BaseSearch):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.n_candidates = n_candidates
-        self.factor = factor
-        self.variant = variant
-        self.resource = resource
-        self.min_resources = min_resources
-        self.max_resources = max_resources
-        self.select = select
-        self.audit = audit
+        self._store(locals())
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return RandomSampler(), ASHA(self.n_candidates, self.factor, self.variant)
 
 
-class PASHASearchCV(BaseSearch):
+class PASHASearchCV(_HalvingSearchCV):
     """Progressive asynchronous halving: the largest resource grows only while ranks change.
 
     Candidates are promoted to the second rung only. A further rung opens when the rankings of the
@@ -443,7 +436,7 @@ class PASHASearchCV(BaseSearch):
     >>> from scipy.stats import loguniform
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.linear_model import SGDClassifier
-    >>> from sksearch import PASHASearchCV
+    >>> from sksearch.search import PASHASearchCV
     >>> X, y = load_iris(return_X_y=True)
     >>> search = PASHASearchCV(
     ...     SGDClassifier(random_state=0), {"alpha": loguniform(1e-5, 1)}, resource="epochs",
@@ -452,57 +445,6 @@ class PASHASearchCV(BaseSearch):
     >>> int(search.cv_results_["n_resources"].max())
     27
     """
-
-    _parameter_constraints = (
-        BaseSearch._parameter_constraints | HALVING | {"n_candidates": [COUNT, None]}
-    )
-
-    def __init__(
-        self,
-        estimator: Any,
-        param_distributions: dict | list | tuple | None = None,
-        *,
-        n_candidates: int | None = None,
-        factor: float = 3,
-        resource: str | Resource = "n_samples",
-        min_resources: int | Literal["auto"] = "auto",
-        max_resources: int | Literal["auto"] = "auto",
-        select: Literal["auto", "best", "top"] = "auto",
-        audit: float = 0.0,
-        scoring: "Scoring" = None,
-        n_jobs: int | None = None,
-        refit: "Refit" = True,
-        cv: "Folding" = None,
-        verbose: int = 0,
-        pre_dispatch: int | str = "2*n_jobs",
-        random_state: Seed = None,
-        error_score: float | str = np.nan,
-        return_train_score: bool = False,
-        objectives: list | tuple | None = None,
-        constraints: "Constraints" = None,
-        initial_params: dict | list | tuple | Literal["auto"] | None = "auto",
-        prior_results: Any = None,
-        prior: dict | None = None,
-        timeout: float | None = None,
-        overtime: float | None = None,
-        target_score: float | None = None,
-        patience: int | None = None,
-        stop: Literal["converged"] | None = None,
-        candidate_timeout: float | None = None,
-        memory_limit: int | None = None,
-        max_retries: int = 1,
-        devices: list | tuple | None = None,
-        checkpoint_dir: str | os.PathLike | None = None,
-        ensemble: bool | int = False,
-    ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.n_candidates = n_candidates
-        self.factor = factor
-        self.resource = resource
-        self.min_resources = min_resources
-        self.max_resources = max_resources
-        self.select = select
-        self.audit = audit
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return RandomSampler(), PASHA(self.n_candidates, self.factor)

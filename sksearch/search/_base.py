@@ -5,7 +5,6 @@ folds, so ``fit`` is ours; prediction, delegation, tags and routing are inherite
 """
 
 import copy
-import inspect
 import os
 from abc import abstractmethod
 from contextlib import suppress
@@ -270,39 +269,13 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        self.estimator = estimator
-        self.param_distributions = param_distributions
-        self.scoring = scoring
-        self.n_jobs = n_jobs
-        self.refit = refit
-        self.cv = cv
-        self.verbose = verbose
-        self.pre_dispatch = pre_dispatch
-        self.random_state = random_state
-        self.error_score = error_score
-        self.return_train_score = return_train_score
-        self.objectives = objectives
-        self.constraints = constraints
-        self.initial_params = initial_params
-        self.prior_results = prior_results
-        self.prior = prior
-        self.timeout = timeout
-        self.overtime = overtime
-        self.target_score = target_score
-        self.patience = patience
-        self.stop = stop
-        self.candidate_timeout = candidate_timeout
-        self.memory_limit = memory_limit
-        self.max_retries = max_retries
-        self.devices = devices
-        self.checkpoint_dir = checkpoint_dir
-        self.ensemble = ensemble
+        self._store(locals())
 
-    @staticmethod
-    def _shared(values: dict[str, Any]) -> dict[str, Any]:
-        """Return the parameters of this class among the local variables of an ``__init__``."""
-        names = set(inspect.signature(BaseSearch.__init__).parameters) - {"self"}
-        return {name: value for name, value in values.items() if name in names}
+    def _store(self, given: dict[str, Any]) -> None:
+        """Set the parameters of ``__init__``, and nothing else, as scikit-learn requires."""
+        for name, value in given.items():
+            if name != "self":
+                setattr(self, name, value)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -321,8 +294,8 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
 
     def _run_search(self, evaluate_candidates: object) -> None:
         raise NotImplementedError(
-            "sksearch searches do not run through scikit-learn's evaluate_candidates, which "
-            "cannot keep fitted models: compose SearchCV(sampler=..., scheduler=...) instead."
+            "sksearch searches do not call scikit-learn's evaluate_candidates, which cannot keep "
+            "fitted models: compose SearchCV(sampler=..., scheduler=...) instead."
         )
 
     def _filled(self, folds: Folds) -> "BaseSearch":
@@ -464,6 +437,10 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         limits = Limits(
             self.candidate_timeout, self.memory_limit, self.max_retries, may_be_stopped
         )
+        n_iter = getattr(self, "n_iter", None)  # not a parameter of every search
+        spending = Spending(
+            self.resource, self.min_resources, self.max_resources, self.select, self.audit, n_iter
+        )
         return Options(
             estimator=settled(self.estimator),
             space=with_frozen_laws(space) if self._is_namesake else space,
@@ -471,13 +448,8 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
             goal=Goal(self.scoring, self.refit, self.objectives, self.constraints),
             knowledge=Knowledge(self.initial_params, self.prior_results, self.prior),
             stops=Stops(self.target_score, self.patience, self.stop),
-            spending=Spending(
-                self.resource, self.min_resources, self.max_resources, self.select, self.audit,
-                getattr(self, "n_iter", None),  # not a parameter of every search
-            ),
-            workers=Workers(
-                self.n_jobs, self.pre_dispatch, self.devices, limits, self.batch_size
-            ),
+            spending=spending,
+            workers=Workers(self.n_jobs, self.pre_dispatch, self.devices, limits, self.batch_size),
             timeout=self.timeout,
             overtime=self.overtime,
             error_score=self.error_score,
@@ -485,7 +457,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
             verbose=self.verbose,
             ensemble=most_averaged(self.ensemble),
             left=self._left(),
-        )  # fmt: skip
+        )
 
     def _left(self) -> frozenset[str]:
         """Return the subset of "cv", "sampler" and "scheduler" that the search chooses."""
@@ -533,8 +505,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         self.history_, self.n_splits_ = run.study.history, len(context.splits)
         self._folds, self._sample = digest_of_folds(context.splits), context.sample
         self._notes_on_folds = setup.folds.notes
-        took = self._watch.progress().seconds
-        args = context.X, context.y, setup.folds.cv, self.estimator, took
+        args = context.X, context.y, setup.folds.cv, self.estimator, setup.time.elapsed()
         self._about = glance(about_fit, *args)
         self.scorer_ = getattr(context.scorer, "_scorers", context.scorer)
         self._keep_rungs(setup, context.resource.acts_on != "fits")

@@ -171,7 +171,7 @@ class CMAESSearchCV(BaseSearch):
     >>> from scipy.stats import loguniform
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import SVC
-    >>> from sksearch import CMAESSearchCV
+    >>> from sksearch.search import CMAESSearchCV
     >>> X, y = load_iris(return_X_y=True)
     >>> space = {"C": loguniform(1e-3, 1e3), "gamma": loguniform(1e-4, 1e1)}
     >>> search = CMAESSearchCV(SVC(), space, n_iter=30, random_state=0).fit(X, y)
@@ -220,17 +220,55 @@ class CMAESSearchCV(BaseSearch):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.n_iter = n_iter
-        self.sigma = sigma
-        self.population_size = population_size
-        self.batch_size = batch_size
+        self._store(locals())
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return CMAESSampler(self.population_size, self.sigma), FullFidelity(self.n_iter)
 
 
-class DESearchCV(BaseSearch):
+class _PopulationSearchCV(BaseSearch):
+    """Parameters of searches with a population, and no others."""
+
+    _parameter_constraints = BaseSearch._parameter_constraints | POPULATION | {"n_iter": [COUNT]}
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_distributions: dict | list | tuple | None = None,
+        *,
+        n_iter: int = 100,
+        population_size: int | None = None,
+        batch_size: int | Literal["auto"] = 1,
+        scoring: "Scoring" = None,
+        n_jobs: int | None = None,
+        refit: "Refit" = True,
+        cv: "Folding" = None,
+        verbose: int = 0,
+        pre_dispatch: int | str = "2*n_jobs",
+        random_state: Seed = None,
+        error_score: float | str = np.nan,
+        return_train_score: bool = False,
+        objectives: list | tuple | None = None,
+        constraints: "Constraints" = None,
+        initial_params: dict | list | tuple | Literal["auto"] | None = "auto",
+        prior_results: Any = None,
+        prior: dict | None = None,
+        timeout: float | None = None,
+        overtime: float | None = None,
+        target_score: float | None = None,
+        patience: int | None = None,
+        stop: Literal["converged"] | None = None,
+        candidate_timeout: float | None = None,
+        memory_limit: int | None = None,
+        max_retries: int = 1,
+        devices: list | tuple | None = None,
+        checkpoint_dir: str | os.PathLike | None = None,
+        ensemble: bool | int = False,
+    ) -> None:
+        self._store(locals())
+
+
+class DESearchCV(_PopulationSearchCV):
     """Differential evolution: members of a population move by differences of others.
 
     Steps shrink by themselves as the population converges. No model can mislead the search, and
@@ -382,54 +420,13 @@ class DESearchCV(BaseSearch):
     >>> from scipy.stats import loguniform
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import SVC
-    >>> from sksearch import DESearchCV
+    >>> from sksearch.search import DESearchCV
     >>> X, y = load_iris(return_X_y=True)
     >>> space = {"C": loguniform(1e-3, 1e3), "gamma": loguniform(1e-4, 1e1)}
     >>> search = DESearchCV(SVC(), space, n_iter=30, random_state=0).fit(X, y)
     >>> bool(search.best_score_ > 0.97)
     True
     """
-
-    _parameter_constraints = BaseSearch._parameter_constraints | POPULATION | {"n_iter": [COUNT]}
-
-    def __init__(
-        self,
-        estimator: Any,
-        param_distributions: dict | list | tuple | None = None,
-        *,
-        n_iter: int = 100,
-        population_size: int | None = None,
-        batch_size: int | Literal["auto"] = 1,
-        scoring: "Scoring" = None,
-        n_jobs: int | None = None,
-        refit: "Refit" = True,
-        cv: "Folding" = None,
-        verbose: int = 0,
-        pre_dispatch: int | str = "2*n_jobs",
-        random_state: Seed = None,
-        error_score: float | str = np.nan,
-        return_train_score: bool = False,
-        objectives: list | tuple | None = None,
-        constraints: "Constraints" = None,
-        initial_params: dict | list | tuple | Literal["auto"] | None = "auto",
-        prior_results: Any = None,
-        prior: dict | None = None,
-        timeout: float | None = None,
-        overtime: float | None = None,
-        target_score: float | None = None,
-        patience: int | None = None,
-        stop: Literal["converged"] | None = None,
-        candidate_timeout: float | None = None,
-        memory_limit: int | None = None,
-        max_retries: int = 1,
-        devices: list | tuple | None = None,
-        checkpoint_dir: str | os.PathLike | None = None,
-        ensemble: bool | int = False,
-    ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.n_iter = n_iter
-        self.population_size = population_size
-        self.batch_size = batch_size
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return DESampler(self.population_size), FullFidelity(self.n_iter)
@@ -619,7 +616,7 @@ class DEHBSearchCV(BaseSearch):
     >>> from scipy.stats import loguniform
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.linear_model import SGDClassifier
-    >>> from sksearch import DEHBSearchCV
+    >>> from sksearch.search import DEHBSearchCV
     >>> X, y = load_iris(return_X_y=True)
     >>> search = DEHBSearchCV(
     ...     SGDClassifier(random_state=0), {"alpha": loguniform(1e-5, 1)}, resource="epochs",
@@ -671,22 +668,13 @@ class DEHBSearchCV(BaseSearch):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.factor = factor
-        self.n_iterations = n_iterations
-        self.population_size = population_size
-        self.batch_size = batch_size
-        self.resource = resource
-        self.min_resources = min_resources
-        self.max_resources = max_resources
-        self.select = select
-        self.audit = audit
+        self._store(locals())
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return DESampler(self.population_size), Hyperband(self.factor, self.n_iterations)
 
 
-class GeneticSearchCV(BaseSearch):
+class GeneticSearchCV(_PopulationSearchCV):
     """A genetic algorithm: the best candidates are crossed and mutated.
 
     The search suits spaces with many choices, integers and conditional parameters. Offspring
@@ -838,54 +826,13 @@ class GeneticSearchCV(BaseSearch):
     >>> from scipy.stats import loguniform
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import SVC
-    >>> from sksearch import GeneticSearchCV
+    >>> from sksearch.search import GeneticSearchCV
     >>> X, y = load_iris(return_X_y=True)
     >>> space = {"C": loguniform(1e-3, 1e3), "gamma": loguniform(1e-4, 1e1)}
     >>> search = GeneticSearchCV(SVC(), space, n_iter=30, random_state=0).fit(X, y)
     >>> bool(search.best_score_ > 0.97)
     True
     """
-
-    _parameter_constraints = BaseSearch._parameter_constraints | POPULATION | {"n_iter": [COUNT]}
-
-    def __init__(
-        self,
-        estimator: Any,
-        param_distributions: dict | list | tuple | None = None,
-        *,
-        n_iter: int = 100,
-        population_size: int | None = None,
-        batch_size: int | Literal["auto"] = 1,
-        scoring: "Scoring" = None,
-        n_jobs: int | None = None,
-        refit: "Refit" = True,
-        cv: "Folding" = None,
-        verbose: int = 0,
-        pre_dispatch: int | str = "2*n_jobs",
-        random_state: Seed = None,
-        error_score: float | str = np.nan,
-        return_train_score: bool = False,
-        objectives: list | tuple | None = None,
-        constraints: "Constraints" = None,
-        initial_params: dict | list | tuple | Literal["auto"] | None = "auto",
-        prior_results: Any = None,
-        prior: dict | None = None,
-        timeout: float | None = None,
-        overtime: float | None = None,
-        target_score: float | None = None,
-        patience: int | None = None,
-        stop: Literal["converged"] | None = None,
-        candidate_timeout: float | None = None,
-        memory_limit: int | None = None,
-        max_retries: int = 1,
-        devices: list | tuple | None = None,
-        checkpoint_dir: str | os.PathLike | None = None,
-        ensemble: bool | int = False,
-    ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.n_iter = n_iter
-        self.population_size = population_size
-        self.batch_size = batch_size
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return GeneticSampler(self.population_size), FullFidelity(self.n_iter)
@@ -1041,7 +988,7 @@ class PSOSearchCV(BaseSearch):
     >>> from scipy.stats import loguniform
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import SVC
-    >>> from sksearch import PSOSearchCV
+    >>> from sksearch.search import PSOSearchCV
     >>> X, y = load_iris(return_X_y=True)
     >>> space = {"C": loguniform(1e-3, 1e3), "gamma": loguniform(1e-4, 1e1)}
     >>> search = PSOSearchCV(SVC(), space, n_iter=30, random_state=0).fit(X, y)
@@ -1090,11 +1037,7 @@ class PSOSearchCV(BaseSearch):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.n_iter = n_iter
-        self.asynchronous = asynchronous
-        self.population_size = population_size
-        self.batch_size = batch_size
+        self._store(locals())
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return PSOSampler(self.population_size, self.asynchronous), FullFidelity(self.n_iter)

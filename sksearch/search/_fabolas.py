@@ -211,7 +211,7 @@ class FabolasSearchCV(BaseSearch):
     >>> from scipy.stats import loguniform
     >>> from sklearn.datasets import load_digits
     >>> from sklearn.svm import SVC
-    >>> from sksearch import FabolasSearchCV
+    >>> from sksearch.search import FabolasSearchCV
     >>> X, y = load_digits(return_X_y=True)
     >>> space = {"C": loguniform(1e-2, 1e3), "gamma": loguniform(1e-6, 1e-1)}
     >>> search = FabolasSearchCV(SVC(), space, n_iter=10, cv=3, random_state=0).fit(X, y)
@@ -272,16 +272,7 @@ class FabolasSearchCV(BaseSearch):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.n_iter = n_iter
-        self.n_initial = n_initial
-        self.cost = cost
-        self.batch_size = batch_size
-        self.resource = resource
-        self.min_resources = min_resources
-        self.max_resources = max_resources
-        self.select = select
-        self.audit = audit
+        self._store(locals())
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         by_time = "resource" if self.timeout is None else "seconds"

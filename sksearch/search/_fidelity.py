@@ -15,7 +15,55 @@ from sksearch.search._parts import COUNT, HALVING, ITERATIONS, Constraints, Refi
 from sksearch.space import Space
 
 
-class SuccessiveHalvingSearchCV(BaseSearch):
+class _HalvingSearchCV(BaseSearch):
+    """Parameters of searches with one bracket, and no others."""
+
+    _parameter_constraints = (
+        BaseSearch._parameter_constraints | HALVING | {"n_candidates": [COUNT, None]}
+    )
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_distributions: dict | list | tuple | None = None,
+        *,
+        n_candidates: int | None = None,
+        factor: float = 3,
+        resource: str | Resource = "n_samples",
+        min_resources: int | Literal["auto"] = "auto",
+        max_resources: int | Literal["auto"] = "auto",
+        select: Literal["auto", "best", "top"] = "auto",
+        audit: float = 0.0,
+        scoring: "Scoring" = None,
+        n_jobs: int | None = None,
+        refit: "Refit" = True,
+        cv: "Folding" = None,
+        verbose: int = 0,
+        pre_dispatch: int | str = "2*n_jobs",
+        random_state: Seed = None,
+        error_score: float | str = np.nan,
+        return_train_score: bool = False,
+        objectives: list | tuple | None = None,
+        constraints: "Constraints" = None,
+        initial_params: dict | list | tuple | Literal["auto"] | None = "auto",
+        prior_results: Any = None,
+        prior: dict | None = None,
+        timeout: float | None = None,
+        overtime: float | None = None,
+        target_score: float | None = None,
+        patience: int | None = None,
+        stop: Literal["converged"] | None = None,
+        candidate_timeout: float | None = None,
+        memory_limit: int | None = None,
+        max_retries: int = 1,
+        devices: list | tuple | None = None,
+        checkpoint_dir: str | os.PathLike | None = None,
+        ensemble: bool | int = False,
+    ) -> None:
+        self._store(locals())
+
+
+class SuccessiveHalvingSearchCV(_HalvingSearchCV):
     """Successive halving: all candidates a little, the best ``1 / factor`` of them more.
 
     Unlike scikit-learn's ``HalvingRandomSearchCV``, the search continues training if the estimator
@@ -196,57 +244,6 @@ class SuccessiveHalvingSearchCV(BaseSearch):
     >>> search.n_resources_, search.n_candidates_
     ([1, 3, 9], [9, 3, 1])
     """
-
-    _parameter_constraints = (
-        BaseSearch._parameter_constraints | HALVING | {"n_candidates": [COUNT, None]}
-    )
-
-    def __init__(
-        self,
-        estimator: Any,
-        param_distributions: dict | list | tuple | None = None,
-        *,
-        n_candidates: int | None = None,
-        factor: float = 3,
-        resource: str | Resource = "n_samples",
-        min_resources: int | Literal["auto"] = "auto",
-        max_resources: int | Literal["auto"] = "auto",
-        select: Literal["auto", "best", "top"] = "auto",
-        audit: float = 0.0,
-        scoring: "Scoring" = None,
-        n_jobs: int | None = None,
-        refit: "Refit" = True,
-        cv: "Folding" = None,
-        verbose: int = 0,
-        pre_dispatch: int | str = "2*n_jobs",
-        random_state: Seed = None,
-        error_score: float | str = np.nan,
-        return_train_score: bool = False,
-        objectives: list | tuple | None = None,
-        constraints: "Constraints" = None,
-        initial_params: dict | list | tuple | Literal["auto"] | None = "auto",
-        prior_results: Any = None,
-        prior: dict | None = None,
-        timeout: float | None = None,
-        overtime: float | None = None,
-        target_score: float | None = None,
-        patience: int | None = None,
-        stop: Literal["converged"] | None = None,
-        candidate_timeout: float | None = None,
-        memory_limit: int | None = None,
-        max_retries: int = 1,
-        devices: list | tuple | None = None,
-        checkpoint_dir: str | os.PathLike | None = None,
-        ensemble: bool | int = False,
-    ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.n_candidates = n_candidates
-        self.factor = factor
-        self.resource = resource
-        self.min_resources = min_resources
-        self.max_resources = max_resources
-        self.select = select
-        self.audit = audit
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return RandomSampler(), SuccessiveHalving(self.n_candidates, self.factor)
@@ -493,15 +490,7 @@ class HyperbandSearchCV(BaseSearch):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.factor = factor
-        self.n_iterations = n_iterations
-        self.candidates = candidates
-        self.resource = resource
-        self.min_resources = min_resources
-        self.max_resources = max_resources
-        self.select = select
-        self.audit = audit
+        self._store(locals())
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return RandomSampler(), Hyperband(self.factor, self.n_iterations, self.candidates)

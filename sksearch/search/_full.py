@@ -135,7 +135,7 @@ class SearchCV(BaseSearch):
         otherwise whole fits.
     resource : str, Resource or None, default="auto"
         Resource to increase step by step, see `HyperbandSearchCV`. "auto": folds for a race,
-        otherwise whole fits. If `timeout` is too short for 24 fits and there is no `n_iter`,
+        otherwise whole fits. If `timeout` is too short for 24 fits and `n_iter` is None,
         "auto" trains the folds on a subset of the rows, shown by `plan_`; "folds" always trains on
         all rows. None: whole fits.
     min_resources : int or "auto", default="auto"
@@ -310,15 +310,7 @@ class SearchCV(BaseSearch):
         select: Literal["auto", "best", "top"] = "auto",
         batch_size: int | Literal["auto"] = "auto",
     ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.n_iter = n_iter
-        self.sampler = sampler
-        self.scheduler = scheduler
-        self.resource = resource
-        self.min_resources = min_resources
-        self.max_resources = max_resources
-        self.select = select
-        self.batch_size = batch_size
+        self._store(locals())
 
     def _left(self) -> frozenset[str]:
         """Return the parts left to the search; the folds only if no splitter is passed."""
@@ -369,8 +361,8 @@ class SearchCV(BaseSearch):
             self.scheduler, "n_candidates", None
         ):
             raise ValueError(
-                f"n_iter={self.n_iter} is for the scheduler that the search chooses: leave it "
-                f"out, the counts of {self.scheduler} are its own."
+                f"n_iter={self.n_iter} applies only to the default scheduler: leave it out, since "
+                f"{self.scheduler} sets its own numbers of candidates."
             )
         if self.resource is None and not (
             fits_whole(self.scheduler, space)
@@ -378,8 +370,8 @@ class SearchCV(BaseSearch):
         ):
             raise ValueError(
                 f"scheduler={self.scheduler}, min_resources={self.min_resources} and "
-                f"max_resources={self.max_resources} need resource=: what is spent on a "
-                "candidate step by step, such as 'epochs', 'n_samples' or 'folds'."
+                f"max_resources={self.max_resources} need resource=, the unit of training of a "
+                "candidate, such as 'epochs', 'n_samples' or 'folds'."
             )
         return self.sampler, self.scheduler
 
@@ -573,8 +565,7 @@ class RandomSearchCV(BaseSearch):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.n_iter = n_iter
+        self._store(locals())
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         scheduler = FullFidelity(self.n_iter)
@@ -592,8 +583,8 @@ class RandomSearchCV(BaseSearch):
         if space.size < math.inf:
             return GridSampler()
         raise ValueError(
-            "n_iter=None draws until something ends that, and nothing would: the space is "
-            "infinite. Pass timeout=, patience= or stop='converged', or a count as n_iter."
+            "n_iter=None would never end, since the space is infinite. Pass timeout=, patience= "
+            "or stop='converged', or a number as n_iter."
         )
 
     def _rows(self, findings: Findings) -> list[ResultRow]:
@@ -747,7 +738,7 @@ class QuasiRandomSearchCV(BaseSearch):
     >>> from scipy.stats import loguniform
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import SVC
-    >>> from sksearch import QuasiRandomSearchCV
+    >>> from sksearch.search import QuasiRandomSearchCV
     >>> X, y = load_iris(return_X_y=True)
     >>> space = {"C": loguniform(1e-3, 1e3), "gamma": loguniform(1e-4, 1e1)}
     >>> search = QuasiRandomSearchCV(SVC(), space, n_iter=16, random_state=0).fit(X, y)
@@ -793,9 +784,7 @@ class QuasiRandomSearchCV(BaseSearch):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.n_iter = n_iter
-        self.method = method
+        self._store(locals())
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         sampler = QuasiRandomSampler(self.method, self.n_iter)
@@ -850,7 +839,5 @@ def _all_or(sampler: Sampler, space: Space, n_iter: int) -> Sampler:
         warn(
             f"The total space of parameters {space.size} is smaller than n_iter={n_iter}: "
             f"all {space.size} candidates are tried.",
-            UserWarning,
-            stacklevel=2,
         )
     return GridSampler()

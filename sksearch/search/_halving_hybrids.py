@@ -271,18 +271,7 @@ class GPHalvingSearchCV(BaseSearch):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.factor = factor
-        self.n_iterations = n_iterations
-        self.acquisition = acquisition
-        self.transfer = transfer
-        self.n_initial = n_initial
-        self.batch_size = batch_size
-        self.resource = resource
-        self.min_resources = min_resources
-        self.max_resources = max_resources
-        self.select = select
-        self.audit = audit
+        self._store(locals())
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         sampler = GPSampler(self.acquisition, n_initial=self.n_initial, transfer=self.transfer)
@@ -474,7 +463,7 @@ class TPEHalvingSearchCV(BaseSearch):
     >>> from scipy.stats import loguniform
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.linear_model import SGDClassifier
-    >>> from sksearch import TPEHalvingSearchCV
+    >>> from sksearch.search import TPEHalvingSearchCV
     >>> X, y = load_iris(return_X_y=True)
     >>> search = TPEHalvingSearchCV(
     ...     SGDClassifier(random_state=0), {"alpha": loguniform(1e-5, 1)}, resource="epochs",
@@ -533,17 +522,7 @@ class TPEHalvingSearchCV(BaseSearch):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.factor = factor
-        self.n_iterations = n_iterations
-        self.transfer = transfer
-        self.n_initial = n_initial
-        self.batch_size = batch_size
-        self.resource = resource
-        self.min_resources = min_resources
-        self.max_resources = max_resources
-        self.select = select
-        self.audit = audit
+        self._store(locals())
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         sampler = TPESampler(n_initial=self.n_initial, transfer=self.transfer)

@@ -97,8 +97,8 @@ class _Halving(BaseSearch):
         if isinstance(context.resource, SubsamplesResource):
             if setup.ensemble:
                 raise ValueError(
-                    "ensemble averages predictions for whole test folds, and this search draws "
-                    "rows from them: take SuccessiveHalvingSearchCV, or leave ensemble out."
+                    "ensemble averages predictions for whole test folds, but this search "
+                    "subsamples them: use SuccessiveHalvingSearchCV, or leave ensemble out."
                 )
             if in_sequence:
                 self._draw(problem, generator)
@@ -327,7 +327,7 @@ class HalvingGridSearchCV(GridSearchCV, _Halving):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import SVC
-    >>> from sksearch import HalvingGridSearchCV
+    >>> from sksearch.model_selection import HalvingGridSearchCV
     >>> X, y = load_iris(return_X_y=True)
     >>> grid = {"C": [0.1, 1, 10], "gamma": [0.01, 0.1, 1]}
     >>> search = HalvingGridSearchCV(SVC(), grid, random_state=0).fit(X, y)
@@ -374,12 +374,7 @@ class HalvingGridSearchCV(GridSearchCV, _Halving):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        super().__init__(param_grid=param_grid, **self._shared(locals()))
-        self.factor = factor
-        self.resource = resource
-        self.max_resources = max_resources
-        self.min_resources = min_resources
-        self.aggressive_elimination = aggressive_elimination
+        self._store(locals())
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         sampler = ListedSampler(self._points(), repeats=True)
@@ -560,7 +555,7 @@ class HalvingRandomSearchCV(_Halving):
     >>> from scipy.stats import loguniform
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import SVC
-    >>> from sksearch import HalvingRandomSearchCV
+    >>> from sksearch.model_selection import HalvingRandomSearchCV
     >>> X, y = load_iris(return_X_y=True)
     >>> space = {"C": loguniform(1e-2, 1e2), "gamma": loguniform(1e-3, 1e1)}
     >>> search = HalvingRandomSearchCV(SVC(), space, factor=2, random_state=0).fit(X, y)
@@ -610,20 +605,14 @@ class HalvingRandomSearchCV(_Halving):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.n_candidates = n_candidates
-        self.factor = factor
-        self.resource = resource
-        self.max_resources = max_resources
-        self.min_resources = min_resources
-        self.aggressive_elimination = aggressive_elimination
+        self._store(locals())
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         """Draw like scikit-learn if possible, otherwise like the other searches."""
         if self.n_candidates == self.min_resources == "exhaust":
             raise ValueError(
                 "n_candidates and min_resources cannot be both set to 'exhaust': each follows "
-                "from the other, so pass one of them as a count."
+                "from the other, so pass one of them as a number."
             )
         n = self._n_draws()
         if not is_for_scikit_learn(space):

@@ -280,7 +280,7 @@ class HypergradientSearchCV(BaseSearch):
     >>> from sklearn.linear_model import Ridge
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
-    >>> from sksearch import HypergradientSearchCV
+    >>> from sksearch.search import HypergradientSearchCV
     >>> from sksearch.hypergradients import FeaturePenalties
     >>> X, y = load_diabetes(return_X_y=True)
     >>> model = make_pipeline(StandardScaler(), FeaturePenalties(), Ridge())
@@ -325,8 +325,7 @@ class HypergradientSearchCV(BaseSearch):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.n_iter = n_iter
+        self._store(locals())
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return Descent(), FullFidelity(self.n_iter)
@@ -337,8 +336,8 @@ class HypergradientSearchCV(BaseSearch):
         for name in ("objectives", "constraints", "prior_results"):
             if getattr(self, name) is not None:
                 raise ValueError(
-                    f"{name}={getattr(self, name)!r}: this search follows the gradient of one "
-                    "loss, and looks at nothing else. Leave it out, or take GPBayesSearchCV."
+                    f"{name}={getattr(self, name)!r}: this search only follows the gradient of "
+                    "one loss. Leave it out, or use GPBayesSearchCV."
                 )
         given: Any = self.param_distributions
         if given is None:
@@ -351,13 +350,12 @@ class HypergradientSearchCV(BaseSearch):
     def _prepare(self, *args: Any) -> Setup:
         """Prepare like all searches, with a sampler that evaluates the loss."""
         setup = super()._prepare(*args)
-        context = setup.context
+        c = setup.context
         given: Any = setup.problem.space.given
         bounds = {name: _ends(name, values) for name, values in given.items()}
         loss = CrossValidatedLoss(
-            parts_of(context.estimator), bounds, context.X, context.y, context.splits,
-            context.classes, context.fit_params,
-        )  # fmt: skip
+            parts_of(c.estimator), bounds, c.X, c.y, c.splits, c.classes, c.fit_params
+        )
         return replace(setup, sampler=Descent(loss))
 
 
@@ -378,13 +376,13 @@ def _check_ranges(given: Mapping[str, Any], parts: Parts) -> None:
     for name, values in given.items():
         if name not in parts.ranges():
             raise ValueError(
-                f"param_distributions has {name!r}, by which the loss is not differentiated: it "
-                f"may have {names}; for a penalty of each feature put FeaturePenalties() before "
-                "the model."
+                f"param_distributions contains {name!r}, by which the loss cannot be "
+                f"differentiated: pass {names}; for a penalty of each feature put "
+                "FeaturePenalties() before the model."
             )
         (dimension,) = Space({name: values}).all_dimensions
         if dimension.kind != "real" or not dimension.log:
             raise ValueError(
                 f"param_distributions[{name!r}]={values!r} must be scipy.stats.loguniform(low, "
-                "high): steps are made on the logarithm."
+                "high), since steps are taken on a log scale."
             )

@@ -204,7 +204,7 @@ class IncrementalEvaluationSearchCV(BaseSearch):
     >>> from sklearn.linear_model import SGDClassifier
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
-    >>> from sksearch import IncrementalEvaluationSearchCV
+    >>> from sksearch.search import IncrementalEvaluationSearchCV
     >>> X, y = load_iris(return_X_y=True)
     >>> search = IncrementalEvaluationSearchCV(
     ...     make_pipeline(StandardScaler(), SGDClassifier(random_state=0)),
@@ -276,18 +276,7 @@ class IncrementalEvaluationSearchCV(BaseSearch):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.population = population
-        self.budget = budget
-        self.keep = keep
-        self.step = step
-        self.candidates = candidates
-        self.batch_size = batch_size
-        self.resource = resource
-        self.min_resources = min_resources
-        self.max_resources = max_resources
-        self.select = select
-        self.audit = audit
+        self._store(locals())
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         sampler: Any = POPULATIONS[self.population]

@@ -222,17 +222,55 @@ class GPBayesSearchCV(BaseSearch):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.n_iter = n_iter
-        self.acquisition = acquisition
-        self.n_initial = n_initial
-        self.batch_size = batch_size
+        self._store(locals())
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return GPSampler(self.acquisition, n_initial=self.n_initial), FullFidelity(self.n_iter)
 
 
-class TPESearchCV(BaseSearch):
+class _ModelSearchCV(BaseSearch):
+    """Parameters of searches with a model, and no others."""
+
+    _parameter_constraints = BaseSearch._parameter_constraints | MODEL | {"n_iter": [COUNT]}
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_distributions: dict | list | tuple | None = None,
+        *,
+        n_iter: int = 50,
+        n_initial: int | None = None,
+        batch_size: int | Literal["auto"] = 1,
+        scoring: "Scoring" = None,
+        n_jobs: int | None = None,
+        refit: "Refit" = True,
+        cv: "Folding" = None,
+        verbose: int = 0,
+        pre_dispatch: int | str = "2*n_jobs",
+        random_state: Seed = None,
+        error_score: float | str = np.nan,
+        return_train_score: bool = False,
+        objectives: list | tuple | None = None,
+        constraints: "Constraints" = None,
+        initial_params: dict | list | tuple | Literal["auto"] | None = "auto",
+        prior_results: Any = None,
+        prior: dict | None = None,
+        timeout: float | None = None,
+        overtime: float | None = None,
+        target_score: float | None = None,
+        patience: int | None = None,
+        stop: Literal["converged"] | None = None,
+        candidate_timeout: float | None = None,
+        memory_limit: int | None = None,
+        max_retries: int = 1,
+        devices: list | tuple | None = None,
+        checkpoint_dir: str | os.PathLike | None = None,
+        ensemble: bool | int = False,
+    ) -> None:
+        self._store(locals())
+
+
+class TPESearchCV(_ModelSearchCV):
     """The tree-structured Parzen estimator.
 
     After a few quasi-random candidates, each candidate is likely under the density of the good
@@ -391,52 +429,11 @@ class TPESearchCV(BaseSearch):
     True
     """
 
-    _parameter_constraints = BaseSearch._parameter_constraints | MODEL | {"n_iter": [COUNT]}
-
-    def __init__(
-        self,
-        estimator: Any,
-        param_distributions: dict | list | tuple | None = None,
-        *,
-        n_iter: int = 50,
-        n_initial: int | None = None,
-        batch_size: int | Literal["auto"] = 1,
-        scoring: "Scoring" = None,
-        n_jobs: int | None = None,
-        refit: "Refit" = True,
-        cv: "Folding" = None,
-        verbose: int = 0,
-        pre_dispatch: int | str = "2*n_jobs",
-        random_state: Seed = None,
-        error_score: float | str = np.nan,
-        return_train_score: bool = False,
-        objectives: list | tuple | None = None,
-        constraints: "Constraints" = None,
-        initial_params: dict | list | tuple | Literal["auto"] | None = "auto",
-        prior_results: Any = None,
-        prior: dict | None = None,
-        timeout: float | None = None,
-        overtime: float | None = None,
-        target_score: float | None = None,
-        patience: int | None = None,
-        stop: Literal["converged"] | None = None,
-        candidate_timeout: float | None = None,
-        memory_limit: int | None = None,
-        max_retries: int = 1,
-        devices: list | tuple | None = None,
-        checkpoint_dir: str | os.PathLike | None = None,
-        ensemble: bool | int = False,
-    ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.n_iter = n_iter
-        self.n_initial = n_initial
-        self.batch_size = batch_size
-
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return TPESampler(n_initial=self.n_initial), FullFidelity(self.n_iter)
 
 
-class ForestBayesSearchCV(BaseSearch):
+class ForestBayesSearchCV(_ModelSearchCV):
     """Bayesian optimisation with a random forest.
 
     A forest suits choices, conditions and plateaus; if scores vary smoothly, a Gaussian process
@@ -585,54 +582,13 @@ class ForestBayesSearchCV(BaseSearch):
     >>> from scipy.stats import loguniform
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import SVC
-    >>> from sksearch import ForestBayesSearchCV
+    >>> from sksearch.search import ForestBayesSearchCV
     >>> X, y = load_iris(return_X_y=True)
     >>> space = {"C": loguniform(1e-3, 1e3), "gamma": loguniform(1e-4, 1e1)}
     >>> search = ForestBayesSearchCV(SVC(), space, n_iter=20, random_state=0).fit(X, y)
     >>> bool(search.best_score_ > 0.96)
     True
     """
-
-    _parameter_constraints = BaseSearch._parameter_constraints | MODEL | {"n_iter": [COUNT]}
-
-    def __init__(
-        self,
-        estimator: Any,
-        param_distributions: dict | list | tuple | None = None,
-        *,
-        n_iter: int = 50,
-        n_initial: int | None = None,
-        batch_size: int | Literal["auto"] = 1,
-        scoring: "Scoring" = None,
-        n_jobs: int | None = None,
-        refit: "Refit" = True,
-        cv: "Folding" = None,
-        verbose: int = 0,
-        pre_dispatch: int | str = "2*n_jobs",
-        random_state: Seed = None,
-        error_score: float | str = np.nan,
-        return_train_score: bool = False,
-        objectives: list | tuple | None = None,
-        constraints: "Constraints" = None,
-        initial_params: dict | list | tuple | Literal["auto"] | None = "auto",
-        prior_results: Any = None,
-        prior: dict | None = None,
-        timeout: float | None = None,
-        overtime: float | None = None,
-        target_score: float | None = None,
-        patience: int | None = None,
-        stop: Literal["converged"] | None = None,
-        candidate_timeout: float | None = None,
-        memory_limit: int | None = None,
-        max_retries: int = 1,
-        devices: list | tuple | None = None,
-        checkpoint_dir: str | os.PathLike | None = None,
-        ensemble: bool | int = False,
-    ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.n_iter = n_iter
-        self.n_initial = n_initial
-        self.batch_size = batch_size
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return ForestSampler(n_initial=self.n_initial), FullFidelity(self.n_iter)

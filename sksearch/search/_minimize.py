@@ -50,9 +50,9 @@ MAX_RETRIES = 1  # of a call after a dead worker process, as in the searches
 NO_RESULT = Result(math.nan)  # of a candidate without a result at the largest resource
 #: Parameters shared with the searches.
 SHARED = (
-    "n_iter", "sampler", "scheduler", "prior", "batch_size", "timeout", "candidate_timeout",
-    "checkpoint_dir", "random_state",
-)  # fmt: skip
+    *("n_iter", "sampler", "scheduler", "prior", "batch_size", "timeout", "candidate_timeout"),
+    *("checkpoint_dir", "random_state"),
+)
 CONSTRAINTS = {name: SearchCV._parameter_constraints[name] for name in SHARED} | {
     "n_jobs": [Interval(Integral, None, None, closed="neither"), None],
     "min_resources": [COUNT],
@@ -122,9 +122,9 @@ def minimize(
     initial_params : dict, list of dict or None, default=None
         Candidates to evaluate first.
     prior_results : object, list of objects or None, default=None
-        Results of earlier searches by this function or others. See `sksearch.earlier_results`,
-        which also marks them as results of the same function. In tables scores are the negative
-        loss, greater is better.
+        Results of earlier searches by this function or others. See
+        `sksearch.search.earlier_results`, which also marks them as results of the same function.
+        In tables scores are the negative loss, greater is better.
     prior : dict or None, default=None
         Belief about good values by parameter name: a distribution of a number, or a dict of
         weights of the choices in a list. Proposals follow it at first, and less with each result,
@@ -268,11 +268,14 @@ def _check_call(func: Callable, arguments: tuple[Any, ...]) -> None:
     except ValueError:  # of a builtin
         return
     except TypeError as error:
-        cure = "params is a dict, so pass lambda params: func(**params) for one of its entries"
+        cure = (
+            "its argument is a dict, so pass lambda params: func(**params) for a function of its "
+            "entries"
+        )
         if len(arguments) == 2:
             cure = "give it a second argument, or leave max_resources out"
         raise TypeError(
-            f"func is called as func({', '.join(arguments)}), and cannot be ({error}): {cure}."
+            f"func is called as func({', '.join(arguments)}), but cannot be ({error}): {cure}."
         ) from None
 
 
@@ -284,19 +287,19 @@ def _aims(objectives: Any, constraints: Any) -> Aims:
     is_list = isinstance(objectives, list | tuple)
     if not is_list or not all(isinstance(each, str) and each.strip("-") for each in objectives):
         raise TypeError(
-            f"objectives={objectives!r} must be a list of names of what func returns, such as "
-            "['loss', 'seconds']."
+            f"objectives={objectives!r} must be a list of names of values returned by func, such "
+            "as ['loss', 'seconds']."
         )
     aims = Aims(tuple(f"-{n}" if n[0] != "-" else n[1:] for n in objectives), bounds)
     if len(set(aims.names)) < max(2, len(objectives)):
         raise ValueError(
-            f"objectives={objectives!r} must name two or more, each once: for one, let func "
-            "return it, or a dict with the entry 'loss'."
+            f"objectives={objectives!r} must contain at least two distinct names: for a single "
+            "objective, return a number, or a dict with the entry 'loss'."
         )
     if small := set(MEASURES).intersection(aims.objectives):
         raise ValueError(
-            f"objectives={objectives!r}: {', '.join(small)} is measured by other searches, and "
-            "small there: give what is to be large another name."
+            f"objectives={objectives!r}: {', '.join(small)} is a name of measurements that other "
+            "searches minimize: use another name for a value to maximize."
         )
     return aims
 
@@ -343,15 +346,15 @@ def _prepare(search: Minimize, rng: np.random.RandomState) -> Setup:
     if plan.is_endless and search.timeout is None and not stops.are_any:
         raise ValueError(
             f"n_iter={search.n_iter} and scheduler={search.scheduler} would never end: pass a "
-            "count of candidates, timeout=, target= or callback=."
+            "number of candidates, timeout=, target= or callback=."
         )
     context = FunctionContext.of(search.func, units, aims, problem.seed, plan.n_candidates)
     limits = Limits(search.candidate_timeout, retries=MAX_RETRIES)
     workers = Workers(search.n_jobs, limits=limits, batch_size=search.batch_size)
+    folds = Folds(context.splits)
     return Setup(
-        context, problem, sampler, scheduler, plan, {}, "score", Folds(context.splits), call,
-        earlier, time, stops, workers,
-    )  # fmt: skip
+        context, problem, sampler, scheduler, plan, folds, call, earlier, time, stops, workers
+    )
 
 
 # ---- after
@@ -369,7 +372,6 @@ def _result(run: Run) -> OptimizeResult:
         warn(
             f"{len(failed)} of {len(results)} evaluations failed; the last error: "
             f"{failed[-1].error.rstrip('.')}.",
-            UserWarning,
             stacklevel=5,  # points outside the wrappers of `minimize`
         )
     top = max(r for r, _, _ in ok)
@@ -386,7 +388,9 @@ def _result(run: Run) -> OptimizeResult:
         best = trial.results[top]
         found.fun = dict(zip(aims.names, (aims.signs * best.objectives).tolist(), strict=True))
     found.x, found.success = dict(trial.params), best.violation == 0
-    found.message = _why_it_ended(run) + " No candidate keeps all bounds." * (not found.success)
+    found.message = _why_it_ended(run) + " No candidate satisfies all bounds." * (
+        not found.success
+    )
     return found
 
 
@@ -403,7 +407,7 @@ def _raise_that_all_failed(run: Run, failed: list[Result]) -> None:
     """Raise RuntimeError from the last error, or with its text if it is a worker's."""
     text = (
         f"All {len(failed)} evaluations failed, the last with {failed[-1].error.rstrip('.')}. "
-        "func gets a dict of params, as params['x'], and returns a number."
+        "func must accept a dict of parameters, such as params['x'], and return a number."
     )
     error, context = RuntimeError(text), cast(FunctionContext, run.context)
     texts = [out.fit_error for out in run.findings.outputs.all_new() if out.fit_error]

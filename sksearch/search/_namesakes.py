@@ -169,7 +169,7 @@ class GridSearchCV(BaseSearch):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import SVC
-    >>> from sksearch import GridSearchCV
+    >>> from sksearch.model_selection import GridSearchCV
     >>> X, y = load_iris(return_X_y=True)
     >>> search = GridSearchCV(SVC(), {"kernel": ["linear", "rbf"], "C": [1, 10]}).fit(X, y)
     >>> search.cv_results_["rank_test_score"].tolist()
@@ -211,7 +211,7 @@ class GridSearchCV(BaseSearch):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        super().__init__(param_distributions=param_grid, **self._shared(locals()))
+        self._store(locals())
 
     @property
     def param_distributions(self) -> Any:
@@ -398,7 +398,7 @@ class RandomizedSearchCV(RandomSearchCV):
     >>> from scipy.stats import randint
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> from sksearch import RandomizedSearchCV
+    >>> from sksearch.model_selection import RandomizedSearchCV
     >>> X, y = load_iris(return_X_y=True)
     >>> space = {"n_neighbors": randint(1, 20)}
     >>> search = RandomizedSearchCV(KNeighborsClassifier(), space, random_state=0).fit(X, y)

@@ -84,8 +84,8 @@ def inherits_parameters(search: type[T]) -> type[T]:
     own = inspect.signature(init).parameters.values()
     if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in own):
         raise TypeError(
-            f"{search.__name__} has no __init__ with **params to replace: write one that passes "
-            "them to super().__init__, or leave the decorator out."
+            f"{search.__name__} has no __init__ with **params to replace: define one that passes "
+            "them to super().__init__, or remove the decorator."
         )
     base: Any = super(search, search)
     others = inspect.signature(base.__init__).parameters.values()
@@ -108,14 +108,14 @@ class CanFit(HasMethods):
         hidden = any(cls.__name__ in SKRUB and _is_of("skrub", cls) for cls in kind.__mro__)
         if hidden and not hasattr(val, "environment"):  # set by skrub's own search
             raise TypeError(
-                f"estimator is a {kind.__name__} of skrub, whose steps are hidden in a plan: "
-                "write data_op.skb.make_randomized_search().set_params(search=SearchCV(None, "
+                f"estimator is a skrub {kind.__name__}, which hides its steps in a plan: write "
+                "data_op.skb.make_randomized_search().set_params(search=SearchCV(None, "
                 "timeout=60)), or pass a pipeline, such as skrub.tabular_pipeline(...)."
             )
         if any(f"{cls.__module__}.{cls.__name__}" == MODULE for cls in kind.__mro__):
             text = f"{kind.__name__}{'' if isinstance(val, type) else '(...)'}"
             raise TypeError(
-                f"estimator={text} is a torch.nn.Module, which is no estimator: pass "
+                f"estimator={text} is a torch.nn.Module, not an estimator: pass "
                 f"skorch.NeuralNetClassifier({text}, train_split=None), or NeuralNetRegressor."
             )
         if isinstance(val, type) and super().is_satisfied_by(val):
@@ -143,9 +143,9 @@ class CanFit(HasMethods):
             get_tags(val)
         except AttributeError:
             raise TypeError(
-                f"estimator is a {kind.__name__}, which has no tags of scikit-learn "
+                f"estimator is a {kind.__name__}, which does not have scikit-learn's tags "
                 "(__sklearn_tags__): derive it from sklearn.base.BaseEstimator, or search it with "
-                "the tools of its library, as sktime's ForecastingRandomizedSearchCV."
+                "the tools of its library, such as sktime's ForecastingRandomizedSearchCV."
             ) from None
         return True
 
@@ -173,7 +173,8 @@ class PartOf(HasMethods):
             text = val.__name__ if isinstance(val, type) else repr(val)
             name = self._kind.__name__
             raise TypeError(
-                f"{name.lower()}={text} is no {name}: pass an instance, such as {self._example}."
+                f"{name.lower()}={text} is not a {name}: pass an instance, such as "
+                f"{self._example}."
             )
         return isinstance(val, self._kind)
 
@@ -195,12 +196,12 @@ def _check_kind(val: object, kind: type) -> None:
     """Raise TypeError for a forecaster or a string, with the correct way to search."""
     if any(_is_of("sktime", cls) and "Forecaster" in cls.__name__ for cls in kind.__mro__):
         raise TypeError(
-            f"estimator is a {kind.__name__} of sktime, which is fitted to a series: pass "
+            f"estimator is an sktime {kind.__name__}, fitted to a series: pass "
             "sksearch.bridges.from_sktime(forecaster)."
         )
     if isinstance(val, str):
         raise TypeError(
-            f"estimator={val!r} is a text, and must be an object implementing 'fit': in place of "
-            f"{val!r} pass an estimator, such as RandomForestClassifier(), or a list of several "
-            "models to choose from; 'auto' chooses them by X and y."
+            f"estimator={val!r} is a string, but must be an object implementing 'fit': pass an "
+            f"estimator instead of {val!r}, such as RandomForestClassifier(), or a list of models "
+            "to choose from; 'auto' chooses them by X and y."
         )

@@ -272,12 +272,7 @@ class PBTSearchCV(BaseSearch):
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
-        super().__init__(**self._shared(locals()))
-        self.population_size = population_size
-        self.step = step
-        self.resource = resource
-        self.max_resources = max_resources
-        self.select = select
+        self._store(locals())
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return RandomSampler(), PopulationBasedTraining(self.population_size, self.step)

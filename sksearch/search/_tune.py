@@ -69,7 +69,7 @@ def tune(
     is_data = hasattr(estimator, "__len__") and not isinstance(estimator, str | list | tuple)
     if is_data and (y is None or hasattr(y, "fit")) and not hasattr(estimator, "fit"):
         raise TypeError(
-            f"tune got a {type(estimator).__name__} as its estimator, and no y: write "
+            f"tune got a {type(estimator).__name__} as its estimator, but no y: call "
             "tune(estimator, X, y), such as tune(RandomForestClassifier(), X, y)."
         )
     for name in ("groups", "sample_weight"):
@@ -100,11 +100,14 @@ def summary(search: SearchCV) -> str:
     params = getattr(search, "best_params_", None)
     if best is None or params is None:
         n = len(search.history_.trials)
-        return f"{counted(n, 'candidate')}; refit={search.refit!r} has chosen nobody with a score"
+        return (
+            f"{counted(n, 'candidate')}; refit={search.refit!r} selected a candidate without a "
+            "score"
+        )
     lines = [f"best score {best.score:.4g}, {best.folds}{_beside(found)}"]
     lines += [f"    {name}: {_text(value)}" for name, value in params.items()]
     if hasattr(search, "refit_time_"):
-        lines.append(f"trained on all rows with these in {search.refit_time_:.2g} s")
+        lines.append(f"trained on all rows with these parameters in {search.refit_time_:.2g} s")
     return "\n".join(lines)
 
 

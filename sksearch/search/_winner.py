@@ -15,10 +15,10 @@ from sksearch.fitting.run._setup import Setup
 #: Attributes that require a winner, and attributes that require a model fitted on all rows.
 OF_THE_WINNER = ("best_params_", "best_score_", "best_index_")
 OF_THE_MODEL = (
-    "best_estimator_", "refit_time_", "classes_", "n_features_in_", "feature_names_in_", "predict",
-    "predict_proba", "predict_log_proba", "decision_function", "score_samples", "transform",
-    "inverse_transform",
-)  # fmt: skip
+    *("best_estimator_", "refit_time_", "classes_", "n_features_in_", "feature_names_in_"),
+    *("predict", "predict_proba", "predict_log_proba", "decision_function", "score_samples"),
+    *("transform", "inverse_transform"),
+)
 
 
 class WinnerChoice(BaseSearchCV):
@@ -68,16 +68,18 @@ class WinnerChoice(BaseSearchCV):
         if not is_fitted and is_outcome and not hasattr(type(self), name):
             return "call fit(X, y) first."
         if name in OF_THE_WINNER and is_fitted and callable(known.get("refit")):
-            return "refit is a function, which names a row: read cv_results_ at best_index_."
+            return "refit is a function that returns a row: read cv_results_ at best_index_."
         if name in OF_THE_WINNER and is_fitted:
-            return "with several metrics and refit=False none is the best; pass refit='a metric'."
+            return (
+                "several metrics with refit=False have no best candidate; pass refit='a metric'."
+            )
         if known.get("refit", True) is False and (name in OF_THE_MODEL):
             return (
                 "refit=False trains no model on all rows; pass refit=True, or train one: "
                 "clone(search.estimator).set_params(**search.best_params_).fit(X, y)."
             )
         if name == "best_estimator_" and known.get("interrupted_"):
-            return "the search was interrupted before its last training; call fit(X, y) again."
+            return "the search was interrupted before the refit; call fit(X, y) again."
         if name[0] == "_" or hasattr(type(self), name):
             return ""
         return meant_attribute(name, [*known, *dir(type(self))])

@@ -91,10 +91,12 @@ class SimulatedEstimator(BaseEstimator):
         taken = [name for name in problem.names if hasattr(type(self), name) or name in OWN_PARAMS]
         if taken:
             raise ValueError(
-                f"{taken}: names of SimulatedEstimator, choose others in the problem."
+                f"{taken} are parameters of SimulatedEstimator: choose other names in the problem."
             )
         if unknown := sorted(set(params) - set(problem.names)):
-            raise TypeError(f"{unknown}: the problem's parameters are {problem.names}.")
+            raise TypeError(
+                f"{unknown} are unknown: the problem's parameters are {problem.names}."
+            )
         self.problem = problem
         self.n_epochs = n_epochs
         self.random_state = random_state
@@ -230,7 +232,7 @@ class SimulatedEstimator(BaseEstimator):
         if not isinstance(n_epochs, Integral) or not done < n_epochs <= n_max:
             raise ValueError(
                 f"n_epochs={n_epochs!r} must be an integer from {done + 1} to {n_max}, the epochs "
-                "of the problem: lower max_resources of the search, or give the problem longer "
+                "of the problem: lower max_resources of the search, or use a problem with longer "
                 "curves."
             )
         losses, seconds = self._curve()

@@ -41,7 +41,7 @@ class CurveFamily:
         if not self.necessary_aggressiveness >= 0:
             raise ValueError(
                 f"necessary_aggressiveness={self.necessary_aggressiveness} must be at least 0: "
-                "otherwise curves leave their end instead of going there."
+                "otherwise curves move away from their end."
             )
 
 

@@ -63,7 +63,8 @@ class Function(ABC):
         X = np.asarray(X, dtype=float)
         if X.ndim != 2 or X.shape[1] != self.n_dims:
             raise ValueError(
-                f"X has the shape {X.shape}: {self!r} needs (n, {self.n_dims}), a row a point."
+                f"X has shape {X.shape}: {self!r} expects (n, {self.n_dims}), a row for each "
+                "point."
             )
         return self._values(np.ascontiguousarray(X))
 

@@ -207,7 +207,7 @@ class GammaCurves(CurveProblem):
         for p in params:
             if len(p) > len(names):
                 unknown = sorted(set(p) - set(names))
-                raise ValueError(f"A candidate has {unknown}: the parameters are {names}.")
+                raise ValueError(f"A candidate contains {unknown}: the parameters are {names}.")
         points = np.array(points, dtype=float).reshape(len(points), len(names))
         if not np.isfinite(points).all():
             i, j = np.argwhere(~np.isfinite(points))[0]
@@ -223,7 +223,7 @@ class GammaCurves(CurveProblem):
             return (uniforms(keys, FAMILY) * n).astype(int)
         if trials is None or len(trials) != len(keys):
             raise ValueError(
-                "schedule='round_robin' needs the number of each candidate: pass trials=. An "
-                "estimator does not know it: use play, or schedule='random'."
+                "schedule='round_robin' needs the number of each candidate: pass trials=. For "
+                "estimators it is unknown: use play, or schedule='random'."
             )
         return np.asarray(trials) % n

@@ -118,7 +118,8 @@ def gamma_curves(
     keys = np.asarray(keys, dtype=np.uint64)
     if values.ndim != 1 or values.shape != keys.shape:
         raise ValueError(
-            f"values has the shape {values.shape} and keys {keys.shape}: both need (n_curves,)."
+            f"values has shape {values.shape} and keys has shape {keys.shape}, expected "
+            "(n_curves,)."
         )
     losses = np.empty((len(values), n_epochs))
     for first in range(0, len(values), N_CURVES):
@@ -133,7 +134,7 @@ def check_epochs(n_epochs: int, smooth: bool) -> None:
     if not isinstance(n_epochs, Integral) or n_epochs < least:
         raise ValueError(
             f"n_epochs={n_epochs!r} must be an integer of at least {least}"
-            + (": a smooth family needs a window of 7." if smooth else ".")
+            + (": a smooth family needs a window of 7 epochs." if smooth else ".")
         )
 
 

@@ -46,7 +46,7 @@ class Index:
     TypeError
         If `space` is not a dict.
     ValueError
-        If there are no `params`, or one of them does not fit the space.
+        If `params` is empty, or one of them does not fit the space.
 
     Notes
     -----
@@ -64,11 +64,11 @@ class Index:
     ):
         if not isinstance(space, dict):
             raise TypeError(
-                f"space is {type(space).__name__}: recorded params need one dict of parameters, "
-                "with sksearch.When for those that are active only at times."
+                f"space is a {type(space).__name__}: pass one dict of parameters, with "
+                "sksearch.When for conditional ones."
             )
         if len(params) == 0:
-            raise ValueError("params is empty: at least one recorded candidate is needed.")
+            raise ValueError("params is empty: pass at least one recorded candidate.")
         parsed = Space(space)
         every = parsed.all_dimensions
         self._n_dims = max(1, len(every))
@@ -115,7 +115,7 @@ class Index:
     def nearest_other(self) -> tuple[np.ndarray, np.ndarray]:
         """Find the nearest other candidate of each recorded one: rows and distances."""
         if len(self._V) < 2:
-            raise ValueError("there is one recorded candidate, and so no other: record more.")
+            raise ValueError("only one candidate was recorded: record more.")
         return self._search(self._V, self._active, np.arange(len(self._V)))
 
     def __getstate__(self):
@@ -249,7 +249,7 @@ def _features(dimension: Dimension, unordered: bool, values: list) -> np.ndarray
         cdf, x = dimension.distribution.cdf, np.asarray(values, dtype=float)
         x = (cdf(x - (dimension.kind == "integer")) + cdf(x)) / 2
         if np.isnan(x).any():
-            raise ValueError(f"{dimension.name}=nan has no place: use {dimension.allowed()}.")
+            raise ValueError(f"{dimension.name}=nan is not allowed: use {dimension.allowed()}.")
     else:
         return _Scale([dimension])(np.array(values, dtype=float)[:, np.newaxis])
     return x[:, np.newaxis]
@@ -278,7 +278,9 @@ class _Scale:
         if not valid.all():
             i, j = np.argwhere(~valid)[0]
             dimension, value = self._dimensions[j], x[i, j].item()
-            raise ValueError(f"{dimension.name}={value} has no place: use {dimension.allowed()}.")
+            raise ValueError(
+                f"{dimension.name}={value} is not allowed: use {dimension.allowed()}."
+            )
         np.log(x, out=x, where=self._log)
         x -= self._low
         x /= self._span

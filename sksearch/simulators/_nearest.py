@@ -171,7 +171,7 @@ class NearestCurves(CurveProblem):
         # A list of rows keeps numbers next to strings.
         X = X if isinstance(X, np.ndarray) else np.array(X, dtype=object)
         if X.ndim != 2 or X.shape[1] != len(space):
-            raise ValueError(f"X has the shape {X.shape}: it needs {len(space)} columns.")
+            raise ValueError(f"X has shape {X.shape}: it must have {len(space)} columns.")
         return cls(space, rows_of(space, dict(zip(space, X.T, strict=True))), curves, seconds)
 
     @classmethod
@@ -234,7 +234,9 @@ class NearestCurves(CurveProblem):
         if incomplete not in ("extend", "drop"):
             raise ValueError(f"incomplete={incomplete!r} must be 'extend' or 'drop'.")
         if not hasattr(search, "history_"):
-            raise TypeError(f"{type(search).__name__} has no history_: fit a search of sksearch.")
+            raise TypeError(
+                f"{type(search).__name__} has no history_: pass a fitted search of sksearch."
+            )
         last = search.history_.problem.max_resources
         trials = [trial for trial in search.history_.trials if trial.results]
         if incomplete == "drop":
@@ -308,7 +310,7 @@ def check_table(
     if not ok or n_columns not in (None, table.shape[1]):
         wanted = "n_epochs" if n_columns is None else n_columns
         raise ValueError(
-            f"{name} has the shape {table.shape}: it needs ({n_rows}, {wanted}), a row for each "
+            f"{name} has shape {table.shape}, expected ({n_rows}, {wanted}): a row for each "
             "recorded candidate and a column for each epoch."
         )
     return table
@@ -320,14 +322,14 @@ def finite_or_nan(losses: np.ndarray) -> np.ndarray:
 
 
 def check_seconds(seconds: ArrayLike | None, n_rows: int, n_epochs: int) -> np.ndarray | None:
-    """Return recorded seconds, made non-decreasing; None if there are none."""
+    """Return recorded seconds, made non-decreasing; None if not recorded."""
     if seconds is None:
         return None
     seconds = check_table(seconds, "seconds", n_rows, n_epochs)
     if not ((seconds >= 0) & (seconds < math.inf)).all():
         raise ValueError(
-            "seconds has values that are negative or not finite: where training had failed, give "
-            "the seconds up to then."
+            "seconds contains negative or non-finite values: if training failed, pass the seconds "
+            "up to the failure."
         )
     return np.maximum.accumulate(seconds, axis=1)
 

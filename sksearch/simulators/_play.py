@@ -88,15 +88,15 @@ def play(
         raise ValueError(f"max_resources={max_resources!r} must be an integer.")
     if max_resources > problem.max_resources:
         raise ValueError(
-            f"max_resources={max_resources} is greater than the problem's "
-            f"{problem.max_resources}: lower it, or make the problem's curves longer."
+            f"max_resources={max_resources} is greater than {problem.max_resources}, the maximum "
+            "of the problem: lower it, or use a problem with longer curves."
         )
     if not isinstance(batch_size, Integral) or batch_size < 1:
         raise ValueError(f"batch_size={batch_size!r} must be an integer of at least 1.")
     if n_workers != 1 and open_clock() is not None:
         raise ValueError(
-            f"n_workers={n_workers!r} while a VirtualClock is open: its workers are used, leave "
-            "n_workers out."
+            f"n_workers={n_workers!r} cannot be set while a VirtualClock is open, since its "
+            "workers are used: leave n_workers out."
         )
     seed = draw_seed(random_state)  # as the search classes do
     study = Study(
@@ -149,5 +149,5 @@ class _Curves(Workload):
         """Do nothing."""
 
     def seconds_left(self) -> None:
-        """Return None: there is no limit."""
+        """Return None, for no limit."""
         return

@@ -154,7 +154,7 @@ class SurrogateProblem(CurveProblem):
         y = finite_or_nan(losses).ravel()
         known = ~np.isnan(y)
         if not known.any():
-            raise ValueError("curves has no finite value: there is nothing to fit the model to.")
+            raise ValueError("curves has no finite value to fit the model to.")
         return cls(space, clone(regressor).fit(X[known], y[known]), losses.shape[1])
 
     def losses(self, params: Sequence[Mapping[str, Any]], seed: int = 0) -> np.ndarray:
@@ -177,8 +177,8 @@ class SurrogateProblem(CurveProblem):
         shape = len(params), self.max_resources
         if found.size != shape[0] * shape[1]:
             raise ValueError(
-                f"the model returns the shape {found.shape} for {shape[0] * shape[1]} rows: it "
-                "needs to return one number for each."
+                f"the model returns shape {found.shape} for {shape[0] * shape[1]} rows: it must "
+                "return one number for each row."
             )
         return found.reshape(shape)
 
@@ -186,8 +186,8 @@ class SurrogateProblem(CurveProblem):
         """Return the input rows of a model."""
         if self._encode is not None:
             epochs = np.tile(np.arange(1, self.max_resources + 1), len(params))
-            return self._encode([each for each in params for _ in range(self.max_resources)],
-                                epochs)  # fmt: skip
+            repeated = [each for each in params for _ in range(self.max_resources)]
+            return self._encode(repeated, epochs)
         names = getattr(model, "feature_names_in_", None)
         if names is None:
             return _rows(self.space, params, self.max_resources)
@@ -201,7 +201,7 @@ class SurrogateProblem(CurveProblem):
             columns[EPOCH] = np.tile(np.arange(1, self.max_resources + 1), len(params))
         if unknown := [name for name in names if name not in columns]:
             raise ValueError(
-                f"the model was fitted to the column {unknown[0]!r}: there are "
+                f"the model was fitted to the column {unknown[0]!r}, but the columns are "
                 f"{', '.join(columns)}. Rename it, or pass encode=."
             )
         return pd.DataFrame(columns)[list(names)]
@@ -214,9 +214,9 @@ class SurrogateProblem(CurveProblem):
             raise
         except Exception as error:
             raise ValueError(
-                f"{name} cannot predict {dict(candidate)}: {error} It is given the columns "
-                f"{', '.join([*self.names, *[EPOCH] * (self.max_resources > 1)])}; pass "
-                "encode= if it needs others."
+                f"{name} cannot predict {dict(candidate)}: {error} Its input has the columns "
+                f"{', '.join([*self.names, *[EPOCH] * (self.max_resources > 1)])}; pass encode= "
+                "if it needs other columns."
             ) from error
 
 
@@ -239,7 +239,7 @@ class Network:
             self._session = _session(self.content)
         inputs = self._session.get_inputs()
         if len(inputs) != 1:
-            raise ValueError(f"the network has {len(inputs)} inputs, and needs to have one.")
+            raise ValueError(f"the network has {len(inputs)} inputs, expected one.")
         return self._session.run(None, {inputs[0].name: np.asarray(X, dtype=np.float32)})[0]
 
     def __getstate__(self):
@@ -305,5 +305,5 @@ def _number(params: Mapping[str, Any], name: str, choices: list[Any] | None) -> 
     if choices is not None:
         return float(next(i for i, choice in enumerate(choices) if equal(choice, value)))
     if not isinstance(value, numbers.Real):
-        raise ValueError(f"{name}={value!r} is no number: pass encode= to make one of it.")
+        raise ValueError(f"{name}={value!r} is not a number: pass encode= to convert it.")
     return float(value)

@@ -117,8 +117,9 @@ class TabularProblem(CurveProblem):
         )
         if self._index.n_distinct < len(self.params):
             raise ValueError(
-                f"params has {len(self.params)} candidates of which {self._index.n_distinct} are "
-                "distinct: give repetitions as the third dimension of losses."
+                f"params has {len(self.params)} candidates, of which only "
+                f"{self._index.n_distinct} are distinct: pass repetitions as the third dimension "
+                "of losses."
             )
         whole = nearest or Space(space).size == len(self.params)
         self.space = space if whole else [_space_of_one(candidate) for candidate in self.params]
@@ -244,7 +245,7 @@ class TabularProblem(CurveProblem):
         if self.best is None or self.median == self.best:
             raise ValueError(
                 f"The best row of the table has the loss {self.best} and the median one "
-                f"{self.median}: there is no scale between them."
+                f"{self.median}, so losses cannot be scaled."
             )
         return (losses - self.best) / (self.median - self.best)
 
@@ -255,7 +256,7 @@ class TabularProblem(CurveProblem):
         rows, distances = self._index.nearest(params)
         if not self._nearest and (distances > SAME).any():
             raise ValueError(
-                f"{params[int(distances.argmax())]} is no row of the table: search over "
+                f"{params[int(distances.argmax())]} is not a row of the table: search over "
                 "problem.space, or pass nearest=True for the nearest row."
             )
         return rows
@@ -323,15 +324,15 @@ def load_task(name: str, *, noise: bool = True) -> TabularProblem:
 def task_path(name: str) -> Path:
     """Return the path of a recorded task's file; raise if it is missing."""
     if name not in _FILES:
-        raise ValueError(f"name={name!r} is no task: use one of {', '.join(_FILES)}.")
+        raise ValueError(f"name={name!r} is not a task: use one of {', '.join(_FILES)}.")
     path = _data_folder() / "hpo" / f"{_FILES[name]}.npz"
     if not path.is_file():
         raise FileNotFoundError(
-            f"{path} is missing. The recorded tasks do not come with the package. Either put "
-            f"hpo/{path.name} into a folder, in the format of TabularProblem.read, and set the "
-            f"environment variable {DATA_VARIABLE} to the folder's path; or use "
-            "load_mnist_curves(), whose curves come with the package; or make a problem of "
-            "results of your own by TabularProblem, NearestCurves or SurrogateProblem."
+            f"{path} is missing. The recorded tasks are not part of the package. Either put "
+            f"hpo/{path.name}, in the format of TabularProblem.read, into a folder and set the "
+            f"environment variable {DATA_VARIABLE} to its path; or use load_mnist_curves(), whose "
+            "curves are part of the package; or make a problem from your own results with "
+            "TabularProblem, NearestCurves or SurrogateProblem."
         )
     return path
 
@@ -387,7 +388,7 @@ def _with_repetitions(losses: ArrayLike, n_rows: int) -> np.ndarray:
     losses = np.asarray(losses, dtype=float)
     if not 1 <= losses.ndim <= 3 or len(losses) != n_rows or losses.size == 0:
         raise ValueError(
-            f"losses has the shape {losses.shape}: it needs ({n_rows},), ({n_rows}, n_epochs) or "
+            f"losses has shape {losses.shape}, expected ({n_rows},), ({n_rows}, n_epochs) or "
             f"({n_rows}, n_epochs, n_repetitions)."
         )
     return finite_or_nan(losses.reshape(*losses.shape, *[1] * (3 - losses.ndim)))

@@ -75,7 +75,7 @@ class Beliefs:
                 close = difflib.get_close_matches(str(name), space.names, n=1)
                 hint = f" Did you mean {close[0]!r}?" if close else ""
                 raise ValueError(
-                    f"prior[{name!r}] is about no parameter of the space, which has "
+                    f"prior[{name!r}] is not a parameter of the space, which has "
                     f"{', '.join(space.names)}.{hint}"
                 )
         self.space = space
@@ -173,8 +173,8 @@ def _masses(dimension: Dimension, belief: Any) -> np.ndarray:
     name = dimension.name
     if dimension.kind == "opaque":
         raise TypeError(
-            f"prior[{name!r}]: of this parameter only rvs is known. Leave it out of prior, or "
-            "give the parameter a frozen distribution of scipy.stats."
+            f"prior[{name!r}]: the distribution of this parameter only has rvs. Leave it out of "
+            "prior, or use a frozen scipy.stats distribution in the space."
         )
     if isinstance(belief, UNFROZEN) or not callable(getattr(belief, "cdf", None)):
         raise TypeError(
@@ -193,8 +193,8 @@ def _masses(dimension: Dimension, belief: Any) -> np.ndarray:
     masses = np.maximum(np.diff(up_to), 0.0)
     if not masses.sum() >= LEAST_MASS:  # also raises for NaN
         raise ValueError(
-            f"prior[{name!r}] has no mass where the parameter may be, {dimension.allowed()}: "
-            f"a share of {masses.sum():.1g}. Move it there, or widen the range."
+            f"prior[{name!r}] has only a share of {masses.sum():.1g} of its mass where the "
+            f"parameter may lie, {dimension.allowed()}. Move the prior there, or widen the range."
         )
     return masses / masses.sum()
 
@@ -212,8 +212,8 @@ def _masses_of_choices(dimension: Any, belief: Any) -> np.ndarray:
         i = dimension.index(choice)
         if i is None:
             raise ValueError(
-                f"prior[{name!r}] has a weight for {choice!r}, which is no choice: the parameter "
-                f"is {dimension.allowed()}."
+                f"prior[{name!r}] has a weight for {choice!r}, not one of the choices: the "
+                f"parameter must be {dimension.allowed()}."
             )
         is_number = isinstance(weight, numbers.Real) and not isinstance(weight, bool)
         if not is_number or not 0 <= weight < math.inf:

@@ -293,7 +293,7 @@ class Subspace:
             )
         if condition.parent not in self.dimensions:
             raise ValueError(
-                f"{where}, but there is no {condition.parent!r} in its dict: the parameters are "
+                f"{where}, but its dict does not contain {condition.parent!r}: the parameters are "
                 f"{self.names}."
             )
         if condition.op in ("in", "not in") and (

@@ -150,14 +150,14 @@ def _equally_likely(name: str, choices: Iterable, weights: Any) -> list:
     """Return the choices as a list; raise if their weights differ."""
     if weights is not None and not np.allclose(weights, weights[0]):
         raise ValueError(
-            f"the choices of {name!r} have the weights {list(weights)}, but a list has equal "
-            "ones: remove the weights, or repeat the parameter in a list of dicts."
+            f"the choices of {name!r} have the weights {list(weights)}, but the choices of a list "
+            "are equally likely: remove the weights, or repeat the parameter in a list of dicts."
         )
     return [native(choice) for choice in choices]
 
 
 def _unknown(name: str, value: Any, library: str) -> TypeError:
-    return TypeError(f"{name!r} is {value!r}, which is no {library} that can be translated.")
+    return TypeError(f"{name!r} is {value!r}, not a translatable {library}.")
 
 
 def _from_skopt_dimension(name: str, dimension: Any) -> Any:
@@ -169,7 +169,7 @@ def _from_skopt_dimension(name: str, dimension: Any) -> Any:
         make = _integers if kind == "Integer" else _uniform
         return make(dimension.low, dimension.high, dimension.prior == "log-uniform")
     if not isinstance(dimension, (list, tuple, np.ndarray)):
-        raise _unknown(name, dimension, "dimension of scikit-optimize")
+        raise _unknown(name, dimension, "scikit-optimize dimension")
     is_range = _is_number_pair(dimension[:2]) and (
         len(dimension) == 2 or dimension[2] in ("uniform", "log-uniform")
     )
@@ -179,10 +179,8 @@ def _from_skopt_dimension(name: str, dimension: Any) -> Any:
         return (_integers if integers else _uniform)(low, high, dimension[2:3] == ("log-uniform",))
     if is_range:
         warn(
-            f"{name}={dimension!r} is taken as {len(dimension)} choices; scikit-optimize up to "
-            "0.10 takes it as a range. If it is one, write a tuple.",
-            UserWarning,
-            stacklevel=2,
+            f"{name}={dimension!r} is read as {len(dimension)} choices; scikit-optimize up to "
+            "0.10 reads it as a range. For a range, write a tuple.",
         )
     return [native(choice) for choice in dimension]
 
@@ -198,7 +196,7 @@ def _from_optuna_distribution(name: str, distribution: Any) -> Any:
         return list(distribution.choices)
     kind = type(distribution).__name__
     if not kind.endswith("Distribution") or not hasattr(distribution, "step"):
-        raise _unknown(name, distribution, "distribution of Optuna")
+        raise _unknown(name, distribution, "Optuna distribution")
     low, high, step = distribution.low, distribution.high, distribution.step
     if kind.startswith("Int"):
         if step == 1:
@@ -227,11 +225,11 @@ def _from_hyperparameter(name: str, hyperparameter: Any) -> Any:
     if kind == "UniformInteger":
         return _integers(low, high, hyperparameter.log)
     if kind not in ("NormalFloat", "NormalInteger", "BetaFloat", "BetaInteger"):
-        raise _unknown(name, hyperparameter, "hyperparameter of ConfigSpace")
+        raise _unknown(name, hyperparameter, "ConfigSpace hyperparameter")
     if hyperparameter.log:
         raise ValueError(
-            f"{name!r} is {hyperparameter}, which on a log scale has no counterpart in SciPy: "
-            "use a uniform distribution on a log scale."
+            f"{name!r} is {hyperparameter}, which has no log-scale counterpart in SciPy: use a "
+            "uniform distribution on a log scale."
         )
     if kind.endswith("Float"):
         return _bell(hyperparameter, low, high)
@@ -264,8 +262,8 @@ def _when(values: Any, condition: Any) -> When:
     }
     if kind not in operators:
         raise ValueError(
-            f"the condition {condition} has no counterpart here: only And joins conditions. "
-            "Split the space into a list of dicts."
+            f"the condition {condition} cannot be translated: conditions can only be joined by "
+            "And. Split the space into a list of dicts."
         )
     parent, op = condition.parent, operators[kind]
     if op == "in":

@@ -29,7 +29,7 @@ U_MIN, U_MAX = 2.0**-53, 1 - 2.0**-53
 # SciPy may sum all masses below the quantile of an integer: nearer to 1, millions of them.
 U_MIN_INTEGER, U_MAX_INTEGER = 1e-9, 1 - 1e-9
 X_MAX = sys.float_info.max
-TABLE_SIZE = 1024
+TABLE_SIZE = 1024  # draws that represent a distribution with rvs alone
 MAX_VALUES = 10_000  # limit for enumerating the integers of a distribution
 
 
@@ -392,7 +392,7 @@ class Opaque(Dimension):
         return True
 
     def allowed(self) -> str:
-        return f"what {type(self.distribution).__name__}.rvs draws"
+        return f"a value drawn by {type(self.distribution).__name__}.rvs"
 
 
 def scipy_key(distribution: Any) -> tuple:

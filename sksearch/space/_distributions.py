@@ -23,12 +23,12 @@ from ._dimensions import (
 )
 from ._values import hashable_key, native
 
-MAX_INTEGER = 2**63 - 1
+MAX_INTEGER = 2**63 - 1  # of NumPy's int64
 #: Replacements for distributions of other libraries.
 FOREIGN = {
-    "skopt": "pass sksearch.space.from_skopt(space), which is the whole space",
-    "optuna": "pass sksearch.space.from_optuna(space), which is the whole space",
-    "ConfigSpace": "pass sksearch.space.from_configspace(space), which is the whole space",
+    "skopt": "pass sksearch.space.from_skopt(space), which translates the whole space",
+    "optuna": "pass sksearch.space.from_optuna(space), which translates the whole space",
+    "ConfigSpace": "pass sksearch.space.from_configspace(space), which translates the whole space",
     "hyperopt": "pass a list, scipy.stats.uniform(low, high - low) or loguniform(low, high)",
     "ray": "pass a list, scipy.stats.uniform(low, high - low) or loguniform(low, high)",
 }
@@ -74,12 +74,11 @@ class LogRandInt:
                 raise TypeError(f"LogRandInt({low!r}, {high!r}) needs two integers.")
         if not 1 <= low < high:
             raise ValueError(
-                f"LogRandInt({low}, {high}) is empty or has no logarithm: it needs "
-                "1 <= low < high, and high is not included."
+                f"LogRandInt({low}, {high}) needs 1 <= low < high, and excludes high."
             )
         if high > MAX_INTEGER:
             raise ValueError(
-                f"LogRandInt({low}, {high}) goes beyond 2**63, more than NumPy has integers for."
+                f"LogRandInt({low}, {high}) exceeds 2**63, the largest integer of NumPy."
             )
         self.low = int(low)
         self.high = int(high)
@@ -221,7 +220,10 @@ def make_dimension(
         values = _frozen(values)  # a custom distribution
     if isinstance(values, UNFROZEN):
         example = _frozen_example(values)
-        raise TypeError(f"{where} is scipy.stats.{values.name} itself: freeze it: {example}.")
+        raise TypeError(
+            f"{where} is scipy.stats.{values.name} without arguments: pass a frozen distribution, "
+            f"such as {example}."
+        )
     if isinstance(values, rv_frozen):
         return _from_scipy(name, values, where)
     if isinstance(values, LogRandInt):
@@ -293,8 +295,8 @@ def _checked_support(frozen: rv_frozen, where: str) -> tuple[float, float]:
     ends = [*frozen.args, *frozen.kwds.values()]
     if any(isinstance(end, int) and abs(end) > MAX_INTEGER for end in ends):
         raise ValueError(
-            f"{text}, whose numbers are beyond 2**63, more than NumPy has integers for: take a "
-            "smaller range, or a list of values."
+            f"{text}, whose numbers exceed 2**63, the largest integer of NumPy: pass a smaller "
+            "range, or a list of values."
         )
     with np.errstate(all="ignore"):  # invalid values are reported below
         low, high = frozen.support()
@@ -317,8 +319,8 @@ def _choices(name, values, accepts, where):
     """Return the distinct choices of a list or array; raise if one of them is invalid."""
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise ValueError(
-            f"{where} is an array of shape {values.shape}: it must have one dimension; "
-            "for choices that are arrays, pass a list of them."
+            f"{where} is an array of shape {values.shape}: it must have one dimension. To choose "
+            "between arrays, pass a list of them."
         )
     if not isinstance(values, (list, tuple, range)):
         if getattr(values, "ndim", None) != 1 or not hasattr(values, "tolist"):
@@ -328,7 +330,9 @@ def _choices(name, values, accepts, where):
             )
         values = values.tolist()
     if len(values) == 0:
-        raise ValueError(f"{where} is empty: it needs at least one choice; or leave it out.")
+        raise ValueError(
+            f"{where} is empty: pass at least one choice, or leave the parameter out."
+        )
     _refuse_prior(values, where)
     _warn_of_pair(values, where)
     choices = [native(value) for value in values]
@@ -344,12 +348,12 @@ def _choices(name, values, accepts, where):
 def _instead_of(name, values):
     """Return the correct way to write an invalid list."""
     if isinstance(values, Set):
-        return "Of a set make a list, whose order is known: sorted(...)."
+        return "A set has no order: pass a list, such as sorted(...)."
     if isinstance(values, Mapping):
         inner = next((key for key in values if isinstance(key, str)), "...")
-        return f"For a parameter of a step write its name, as {name + '__' + inner!r}."
+        return f"For a parameter of a step, write its full name, such as {name + '__' + inner!r}."
     if callable(values):
-        return "It is a function: call it, and pass what it returns."
+        return "It is a function: call it, and pass its result."
     return f"For a single value, wrap it in a list: [{values!r}]."
 
 
@@ -365,10 +369,8 @@ def _warn_of_pair(values, where):
         span = f"randint({low}, {high + 1})" if whole else f"uniform({low}, {high - low:g})"
         span += f" or loguniform({low}, {high})" if low > 0 and not whole else ""
         warn(
-            f"{where} is {values!r}: two choices, and no range. Write [{low}, {high}] for the "
-            f"choices, and scipy.stats.{span} for all numbers between them.",
-            UserWarning,
-            stacklevel=2,
+            f"{where} is {values!r}, read as two choices, not as a range. Write [{low}, {high}] "
+            f"for two choices, or scipy.stats.{span} for all numbers between them.",
         )
 
 
@@ -376,10 +378,10 @@ def _refuse_foreign(values, where):
     """Raise for distributions of other libraries, and for their names."""
     library = type(values).__module__.partition(".")[0]
     if library in FOREIGN:
-        raise TypeError(f"{where} is {values!r:.80}, which is of {library}: {FOREIGN[library]}.")
+        raise TypeError(f"{where} is {values!r:.80}, from {library}: {FOREIGN[library]}.")
     if isinstance(values, str) and isinstance(getattr(stats, values, None), UNFROZEN):
         example = _frozen_example(getattr(stats, values))
-        raise TypeError(f"{where} is the text {values!r}: pass scipy.stats.{example}.")
+        raise TypeError(f"{where} is the string {values!r}: pass scipy.stats.{example}.")
 
 
 def _refuse_prior(values, where):
@@ -398,7 +400,7 @@ def _refuse_prior(values, where):
     if isinstance(low, int) and isinstance(high, int):
         write += f", or for integers {integers}"
     raise ValueError(
-        f"{where} is {values!r}, which would be {len(values)} choices: write {write}; "
+        f"{where} is {values!r}, which would be read as {len(values)} choices: write {write}. "
         "sksearch.space.from_skopt translates whole spaces."
     )
 
@@ -418,10 +420,8 @@ def _distinct(choices: list, where: str) -> list:
             kept.append(choice)
     if len(kept) < len(choices):
         warn(
-            f"{where} has {len(choices)} choices of which {len(kept)} are distinct: the "
-            "repeated ones are dropped.",
-            UserWarning,
-            stacklevel=2,
+            f"{where} has {len(choices)} choices, of which only {len(kept)} are distinct: "
+            "duplicates are dropped.",
         )
     return kept
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ._conditions import When
 
-MOST_THRESHOLDS = 49
+MOST_THRESHOLDS = 49  # the last ones are 0.992 and 0.008
 STEP = 0.2  # between two thresholds, in log odds
 
 
@@ -73,7 +73,8 @@ class Outcome:
     def __post_init__(self) -> None:
         if not isinstance(self.high, Integral) or isinstance(self.high, bool) or self.high < 1:
             raise ValueError(
-                f"{type(self).__name__}(high={self.high!r}): high must be a count of at least 1."
+                f"{type(self).__name__}(high={self.high!r}): high must be an integer of at least "
+                "1."
             )
 
 
@@ -118,8 +119,9 @@ class Threshold(Outcome):
         super().__post_init__()
         if self.high > MOST_THRESHOLDS:
             raise ValueError(
-                f"Threshold(high={self.high!r}): there are {MOST_THRESHOLDS}, from "
-                f"{self.value(MOST_THRESHOLDS)} to {self.value(MOST_THRESHOLDS - 1)}."
+                f"Threshold(high={self.high!r}): high must be at most {MOST_THRESHOLDS}, the "
+                f"number of thresholds from {self.value(MOST_THRESHOLDS)} to "
+                f"{self.value(MOST_THRESHOLDS - 1)}."
             )
 
     def value(self, count: int) -> float:
@@ -128,8 +130,7 @@ class Threshold(Outcome):
         Parameters
         ----------
         count : int
-            From 1 on: 0.5, 0.55, 0.45, 0.599, ..., so that of equally good ones the nearest to 0.5
-            wins.
+            From 1 on: 0.5, 0.55, 0.45, 0.599, ..., so the nearest to 0.5 wins a tie.
 
         Returns
         -------
@@ -175,19 +176,19 @@ def split_outcome(grid: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, O
         if isinstance(values, When) and isinstance(values.values, Outcome):
             raise ValueError(
                 f"param_distributions[{name!r}] is an Outcome with a condition: put it into a "
-                "dict of its own, as a list of dicts allows."
+                "separate dict of a list of dicts."
             )
     for name, values in found:
         if isinstance(values, Threshold) != _is_threshold(name):
             cure = "Threshold()" if _is_threshold(name) else "an Outcome"
             raise ValueError(
-                f"param_distributions[{name!r}] is {values}: Threshold is for the threshold of "
-                f"FixedThresholdClassifier, Outcome for counts of iterations. Pass {cure}."
+                f"param_distributions[{name!r}] is {values}, but Threshold is for the threshold "
+                f"of FixedThresholdClassifier, and Outcome for numbers of iterations. Pass {cure}."
             )
     if len(found) > 1:
         raise ValueError(
-            f"param_distributions has several Outcomes, {', '.join(name for name, _ in found)}: "
-            "training finds one count, or one threshold."
+            f"param_distributions has several Outcomes, {', '.join(name for name, _ in found)}, "
+            "but training finds only one number of iterations, or one threshold: keep one of them."
         )
     searched = {name: values for name, values in grid.items() if not isinstance(values, Outcome)}
     return searched, found[0] if found else None

@@ -19,8 +19,8 @@ from ._values import hashable_key, place as place_of, randbelow, same, stable_re
 
 # Up to this size unseen candidates are enumerated, so that draws are exactly uniform.
 MAX_ENUMERATED = 100_000
-N_TRIES = 100
-N_TRIES_ALLOWED = 10_000
+N_TRIES = 100  # draws until a candidate is new
+N_TRIES_ALLOWED = 10_000  # draws if constraints may exclude most of them
 MIN_CONTINUOUS = 16  # number of integers from which they are treated as continuous
 
 
@@ -316,7 +316,7 @@ class Space:
         ValueError
             If the space is infinite.
         IndexError
-            If there is no such candidate.
+            If the candidate does not exist.
 
         Notes
         -----
@@ -324,7 +324,7 @@ class Space:
         the last one fastest, the dicts of a union one after another.
         """
         if self.size == math.inf:
-            raise ValueError("the candidates of an infinite space have no numbers: use sample.")
+            raise ValueError("the candidates of an infinite space are not numbered: use sample.")
         k: Any = operator.index(i)
         if not 0 <= k < self.size:
             raise IndexError(f"candidate {k} does not exist: the space has {self.size}.")
@@ -418,7 +418,9 @@ class Space:
         if self._candidate_list:
             if self._number(params) is not None:
                 return
-            raise ValueError(f"{where} is {params!r}, which is none of the {self.size} listed.")
+            raise ValueError(
+                f"{where} is {params!r}, not one of the {self.size} listed candidates."
+            )
         violations = [subspace.violation(params) for subspace in self._subspaces]
         if None in violations:
             return

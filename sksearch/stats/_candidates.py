@@ -158,7 +158,7 @@ class Candidates:
         trials = found.levels.get(resource, [])
         is_scored = [bool(np.isfinite(trial.results[resource].score)) for trial in trials]
         if not any(is_scored):
-            raise ValueError("No candidate of this search has a score: there is nothing to tell.")
+            raise ValueError("No candidate of this search has a score.")
         scored = list(compress(trials, is_scored))
         ids, winner = [trial.id for trial in scored], found.winner
         return cls(

@@ -11,12 +11,13 @@ def check_finite(values: ArrayLike, name: str, ndim: int) -> np.ndarray:
     array = np.asarray(values, dtype=float)
     if array.ndim != ndim or array.size == 0:
         raise ValueError(
-            f"{name} has shape {array.shape}: it needs {ndim} dimension(s) and at least one value."
+            f"{name} has shape {array.shape}: it must have {ndim} dimension(s) and at least one "
+            "value."
         )
     if not np.isfinite(array).all():
         raise ValueError(
-            f"{name} has {np.count_nonzero(~np.isfinite(array))} values that are not finite: "
-            "leave out what failed, or put a finite loss in its place."
+            f"{name} has {np.count_nonzero(~np.isfinite(array))} non-finite values: leave out "
+            "failures, or replace them by a finite loss."
         )
     return array
 
@@ -26,8 +27,8 @@ def check_losses(losses: ArrayLike) -> np.ndarray:
     losses = np.asarray(losses, dtype=float)
     if losses.ndim != 2 or losses.shape[0] == 0 or losses.shape[1] < 2:
         raise ValueError(
-            f"losses has shape {losses.shape}: it needs a row for each problem and a column for "
-            "each of two or more methods; average over seeds before."
+            f"losses has shape {losses.shape}: average over seeds, and pass a row for each "
+            "problem and a column for each of at least two methods."
         )
     return np.where(np.isnan(losses), np.inf, losses)
 

@@ -74,8 +74,7 @@ class Density:
         if not 0 < self.bandwidth < np.inf:
             cause = "all values are equal" if bandwidth is None else "it must be positive"
             raise ValueError(
-                f"bandwidth={self.bandwidth}: {cause}; pass a bandwidth as wide as a difference "
-                "of losses that does not matter."
+                f"bandwidth={self.bandwidth}: {cause}; pass a negligible difference in loss."
             )
 
     @property

@@ -10,7 +10,7 @@ from sksearch.stats._importance import Model, pull_in
 N_POINTS = 24  # of the grid of a number
 N_PLANE = 40  # of each side of the grid of two numbers
 N_OTHERS = 200  # draws averaged over
-N_MODELS = 10
+N_MODELS = 10  # of bootstrap samples: their spread is shown
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,9 @@ class Effects:
         i, j = self._index(x), self._index(y)
         active = self.draws[~np.isnan(self.draws[:, [i, j]]).any(axis=1)]
         if not len(active):
-            raise ValueError(f"{x!r} and {y!r} are never active together: pass two that are.")
+            raise ValueError(
+                f"{x!r} and {y!r} are never active together: pass two parameters that are."
+            )
         across, up = np.meshgrid(self._grid(i), self._grid(j))
         values = np.full(across.shape, np.nan)
         choices = [k for k in (i, j) if self.axes[k].choices]
@@ -108,5 +110,8 @@ class Effects:
     def _index(self, name: str) -> int:
         names = [axis.name for axis in self.axes]
         if name not in names:
-            raise ValueError(f"{name!r} is no parameter with two values: these are {names}.")
+            raise ValueError(
+                f"{name!r} is not a parameter with two values: the parameters with two values are "
+                f"{names}."
+            )
         return names.index(name)

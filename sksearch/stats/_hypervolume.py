@@ -51,11 +51,13 @@ def hypervolume_curve(
     history: History | None = getattr(search, "history_", None)
     if history is None:
         raise TypeError(
-            f"search is a {type(search).__name__}, which has no history_: pass a fitted search of "
-            "this library, or what load_history returns."
+            f"search is a {type(search).__name__} without history_: pass a fitted search of this "
+            "library, or a result of load_history."
         )
     if not history.problem.objectives:
-        raise ValueError("The search has one objective: pass objectives=[...] to have a front.")
+        raise ValueError(
+            "The search has one objective: search with objectives=[...] to obtain a Pareto front."
+        )
     top = max((trial.resource for trial in history.trials), default=0)
     found = [
         history.trials[i].results[r] for event, i, r in history.log if event == "tell" and r == top

@@ -23,8 +23,8 @@ N_GROUPS = 16  # of the values of a number
 N_KNOTS = 6  # of the piecewise linear effect of a number
 RIDGE = 3.0  # added to the number of candidates that a knot has
 N_TREES = 10  # of each forest
-N_MODELS = 24
-MIN_CANDIDATES = 5
+N_MODELS = 24  # of bootstrap samples: quantiles need more than means
+MIN_CANDIDATES = 5  # below which no model is fitted
 FENCE = 3  # interquartile ranges below the lower quartile: Tukey's outer fence
 
 
@@ -84,8 +84,8 @@ class Importance:
         ]
         rows.append(f"{'interactions':<{width}} {self.interactions:6.1%}")
         rows.append(
-            f"{self.n_candidates} candidates; the model predicts {max(self.explained, 0):.0%} of "
-            "the variance of others"
+            f"{self.n_candidates} candidates; the model explains {max(self.explained, 0):.0%} of "
+            "the variance of held-out candidates"
         )
         return "\n".join(rows)
 
@@ -99,7 +99,7 @@ def importance(
     Parameters
     ----------
     search : object
-        A fitted search of this library or of scikit-learn, a `History`, or any other input that
+        A fitted search of this library or scikit-learn, a `History`, or any other input that
         `earlier_results` accepts.
     confidence : float, default=0.9
         Probability of the intervals.
@@ -178,8 +178,8 @@ def importance_of_candidates(
     if n < MIN_CANDIDATES or not axes:
         reason = "no parameter has two values" if not axes else f"only {n} candidates have a score"
         raise ValueError(
-            f"Importance cannot be told, as {reason}: search with n_iter of {MIN_CANDIDATES} at "
-            "least, over two values or more."
+            f"Importance cannot be estimated, because {reason}: search at least {MIN_CANDIDATES} "
+            "candidates, over at least two values."
         )
     rng = np.random.default_rng(random_state)
     U, y = candidates.encode(candidates.params), pull_in(candidates.scores)

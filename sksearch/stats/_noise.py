@@ -82,7 +82,7 @@ def checked_scores(scores: ArrayLike, chosen: int | None) -> tuple[np.ndarray, i
     y = np.array(scores, dtype=float)
     if y.ndim != 2 or y.size == 0:
         raise ValueError(
-            f"scores has shape {y.shape}: it needs a row for each candidate and a column for each "
+            f"scores has shape {y.shape}: pass a row for each candidate and a column for each "
             "fold."
         )
     y[~np.isfinite(y)] = np.nan
@@ -90,5 +90,7 @@ def checked_scores(scores: ArrayLike, chosen: int | None) -> tuple[np.ndarray, i
         complete = np.isfinite(y).all(axis=1)
         chosen = int(np.argmax(np.where(complete, y.sum(axis=1), -np.inf)))
     if not -len(y) <= chosen < len(y) or not np.isfinite(y[chosen]).any():
-        raise ValueError(f"chosen={chosen} must be one of {len(y)} rows, and have a finite score.")
+        raise ValueError(
+            f"chosen={chosen} must be the index of one of {len(y)} rows, with a finite score."
+        )
     return y, int(chosen) % len(y)

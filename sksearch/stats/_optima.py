@@ -134,7 +134,7 @@ def compare_optima(optima: Mapping[str, ArrayLike], alpha: float = 0.05) -> Opti
     better - random    0.3367     1.85e-15   1.9e-15          yes
     """
     if len(optima) < 2:
-        raise ValueError(f"optima has {len(optima)} optimizers: a comparison needs two or more.")
+        raise ValueError(f"optima has {len(optima)} optimizers: pass at least two.")
     values = {str(name): check_finite(v, f"optima[{name!r}]", 1) for name, v in optima.items()}
     values = dict(sorted(values.items(), key=lambda item: item[1].mean()))
     check_fraction(alpha, "alpha")
@@ -324,8 +324,8 @@ def _limits(optima):
         low, high = min(v.min() for v in values), max(v.max() for v in values)
         if low == high:
             raise ValueError(
-                f"All losses of {problem!r} are {low}, so it tells no optimizer from another: "
-                "leave it out."
+                f"All losses of {problem!r} are {low}, so it cannot distinguish optimizers: leave "
+                "it out."
             )
         limits[problem] = (low, high)
     return limits

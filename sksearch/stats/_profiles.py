@@ -27,8 +27,8 @@ class Profiles:
     Parameters
     ----------
     mean, median, sd : ndarray of shape (n_epochs,)
-        Mean, median and standard deviation of the curves at each epoch; sd divides by the count
-        of curves.
+        Mean, median and standard deviation of the curves at each epoch; sd divides by the
+        number of curves.
     dynamic_order : ndarray of shape (n_epochs,)
         Share of pairs of curves in the same order as one epoch before; NaN at the first.
     order_at_ends : float
@@ -73,7 +73,7 @@ def profiles(curves: ArrayLike) -> Profiles:
     The document [1]_ averages over i how many of the curves below and above i stay there, and
     divides by n - 1. This is the share of ordered pairs that keep their strict order. Here two
     curves equal at both epochs also keep their order, so that the order of any curves with
-    themselves is 1. Both definitions agree if there are no ties.
+    themselves is 1. Both definitions agree without ties.
 
     References
     ----------
@@ -93,7 +93,7 @@ def profiles(curves: ArrayLike) -> Profiles:
     """
     curves = check_finite(curves, "curves", 2)
     if len(curves) < 2:
-        raise ValueError("curves has 1 row: an order needs at least two curves.")
+        raise ValueError("curves has 1 row: pass at least two curves.")
     epochs = curves.T
     steps = [order_kept(a, b) for a, b in pairwise(epochs)]
     return Profiles(
@@ -141,8 +141,8 @@ def order_kept(before: ArrayLike, after: ArrayLike) -> float:
     n = len(before)
     if n < 2 or len(after) != n:
         raise ValueError(
-            f"before has {n} values and after has {len(after)}: both need the same count, of at "
-            "least two."
+            f"before has {n} values, but after has {len(after)}: both must have the same length "
+            "of at least two."
         )
     n_pairs = n * (n - 1) // 2
     _, i, n_before = np.unique(before, return_inverse=True, return_counts=True)

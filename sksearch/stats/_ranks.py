@@ -110,7 +110,8 @@ def friedman(losses: ArrayLike, alpha: float = 0.05) -> Friedman:
     n_problems, n_methods = losses.shape
     if n_methods < 3:
         raise ValueError(
-            "Friedman's test needs three or more methods, got 2: compare two by wilcoxon_holm."
+            "Friedman's test needs at least three methods, got 2: compare two methods with "
+            "wilcoxon_holm."
         )
     r = ranks(losses)
     if (np.ptp(r, axis=1) == 0).all():  # all tied: the statistic is 0 / 0
@@ -194,7 +195,7 @@ def wilcoxon_holm(losses: ArrayLike, control: int | None = None) -> np.ndarray:
         p_values[i, j] = p_values[j, i] = _adjusted(losses[:, i], losses[:, j])
         return p_values
     if not 0 <= check_count(control, "control", 0) < n_methods:
-        raise ValueError(f"control={control} must be a column of losses, below {n_methods}.")
+        raise ValueError(f"control={control} must be a column of losses, less than {n_methods}.")
     others = np.arange(n_methods) != control
     p_values = np.full(n_methods, np.nan)
     p_values[others] = _adjusted(losses[:, others], losses[:, [control]])

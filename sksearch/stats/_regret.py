@@ -96,8 +96,8 @@ def anytime_regret(
     incumbents = np.asarray(incumbents, dtype=float)
     if incumbents.shape != resources.shape or (np.diff(resources) < 0).any():
         raise ValueError(
-            f"resources must never decrease and be as many as incumbents, got {resources.shape} "
-            f"and {incumbents.shape}: sort both by what was spent."
+            "resources must not decrease, and must have the shape of incumbents, got "
+            f"{resources.shape} and {incumbents.shape}: sort both by resource."
         )
     known = np.searchsorted(resources, check_finite(grid, "grid", 1), side="right")
     return np.concatenate([[before], incumbents])[known]

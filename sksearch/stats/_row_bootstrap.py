@@ -2,7 +2,7 @@
 
 =======  ======================================================================================
 s[i]     mean score of candidate i, folds taken as equally easy, shape (n,)
-z[i, g]  what block g of rows contributes to s[i]; sums over g are 0; shape (n, n_blocks)
+z[i, g]  contribution of block g of rows to s[i]; sums over g are 0; shape (n, n_blocks)
 w[b, g]  how often block g is drawn in resample b, shape (n_resamples, n_blocks)
 k        number of folds
 =======  ======================================================================================
@@ -17,7 +17,7 @@ from scipy.stats import t as t_distribution
 from sksearch._utils._numerics import own_numerics
 from sksearch.stats._selection import SelectedScore, additive_model
 
-N_RESAMPLES = 500
+N_RESAMPLES = 500  # of the blocks
 FEWEST_BLOCKS = 20  # with fewer, the folds are no worse
 KNOWN = 0.9  # of the candidates, whose contributions have to be known
 #: Models of several folds share training rows, so that one sample makes all of them better or

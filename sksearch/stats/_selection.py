@@ -1,9 +1,9 @@
 """The score of a chosen candidate, corrected for having been chosen.
 
 ==========  ==================================================================================
-y[i, j]     score of candidate i on fold j: m[i] + f[j] + noise; NaN where there is none
+y[i, j]     score of candidate i on fold j: m[i] + f[j] + noise; NaN if missing
 m[i], f[j]  true score of candidate i; how much easier fold j is than the average fold
-K, n        count of folds; number of candidates with a score
+K, n        number of folds, and of candidates with a score
 r           rows of a test fold for each row of its training fold
 s2[i]       variance of the mean of candidate i around m[i]: noise * (1 / folds of i + r)
 g, w[g]     grid of true scores; share of candidates at each of them (the prior)
@@ -21,8 +21,8 @@ from sksearch._utils._numerics import own_numerics
 from sksearch.stats._checks import check_fraction
 from sksearch.stats._noise import FLAT, checked_scores, pooled_variances
 
-N_GRID = 100
-N_EM = 100
+N_GRID = 100  # places of the prior
+N_EM = 100  # steps of expectation maximisation
 # Candidates with like scores often have like parameters, and share their luck: they count as one
 # other. If all of them counted, intervals of real searches would be too short.
 MOST_NEAR = 2

@@ -45,8 +45,8 @@ def bars_of(history: History) -> tuple[list[Bar], list[float]]:
     ]
     if not found:
         raise ValueError(
-            "This search does not know when its candidates were trained: searches of this library "
-            "do, if they train an estimator."
+            "The training times of the candidates were not recorded: pass a search of this "
+            "library that trains an estimator."
         )
     found.sort(key=lambda each: (each[0].began, each[0].ended))
     rows = _rows([span for span, *_ in found])

@@ -2,7 +2,7 @@
 
 =========  ===================================================================================
 y[i, j]    score of candidate i on fold j
-d[i]       mean score of the chosen candidate less that of candidate i
+d[i]       mean score of the chosen candidate, less the mean score of candidate i
 z[i, g]    by how much block g of rows moves the mean score of candidate i
 e[i]       standard error of d[i], given the models: other rows would give another difference
 p[i]       probability of a difference of at least d[i], in size, between equal candidates
@@ -108,9 +108,7 @@ def tied_candidates(
     y, chosen = checked_scores(scores, chosen)
     z = None if rows is None else np.asarray(rows, dtype=float)
     if z is not None and (z.ndim != 2 or len(z) != len(y)):
-        raise ValueError(
-            f"rows has shape {z.shape}: it needs a row for each of {len(y)} candidates."
-        )
+        raise ValueError(f"rows has shape {z.shape}: pass a row for each of {len(y)} candidates.")
     return find_ties(y, chosen, z, test_ratio=test_ratio, level=level).tied
 
 

@@ -53,7 +53,7 @@ def check_engine(n_jobs: int = 2, *, processes: bool = True) -> None:
                 here = search.fit(X, y)
         for name in ("split0_test_score", "split1_test_score"):
             same = np.array_equal(here.cv_results_[name], there.cv_results_[name], equal_nan=True)
-            require(same, f"Scores differ where candidates of death={death!r} fail.")
+            require(same, f"Scores differ if candidates with death={death!r} fail.")
 
 
 class Mortal(ClassifierMixin, BaseEstimator):

@@ -84,15 +84,15 @@ def check_family(
 def _check_classes(family: Family) -> None:
     """They are named, and do not belong to another family."""
     own, names = type(family).__name__, {*family.classes, *family.spaces}
-    require(names, f"{own} names no classes: set classes = ('package.Class',).")
+    require(names, f"{own} has no classes: set classes = ('package.Class',).")
     for other in families():
         both = sorted(names.intersection([*other.classes, *other.spaces]))
         if _place(other) != _place(family):
             require(
                 not both,
-                f"{own} names {', '.join(both)}, which {type(other).__name__} has, and would take "
-                "its place: name a class of your own, and set spaces = {} in a family that "
-                "derives from another.",
+                f"{own} contains {', '.join(both)}, which belongs to {type(other).__name__}, and "
+                "would replace it: use your own class, and set spaces = {} in a family derived "
+                "from another.",
             )
     known = {"smaller": family.smaller, "larger": family.larger}
     both = sorted(set(family.smaller) & set(family.larger))
@@ -120,13 +120,12 @@ def _estimators_of(family: Family, X: Any, y: Any) -> list[Any]:
         if family_of(model) is family:
             found.append(model)
     reasons = "; ".join(faults) or (
-        "no module that is imported has one of them ('package.Class' is written without the "
-        "modules between)"
+        "no imported module has one of them (omit the modules in between: 'package.Class')"
     )
     require(
         found,
-        f"{type(family).__name__} names {', '.join(sorted(names))}, and none of them can be made "
-        f"and fitted: {reasons:.300}. Pass estimator=.",
+        f"{type(family).__name__} contains {', '.join(sorted(names))}, but none of them can be "
+        f"created and fitted: {reasons:.300}. Pass estimator=.",
     )
     return found
 
@@ -215,9 +214,12 @@ class _Checked:
         """Return its space, {} if it has none."""
         space = self.family.space(self.estimator, size)
         is_space = space is None or isinstance(space, dict)
-        self._require(is_space, f"space returned {space!r:.80}, and not a dict or None.")
+        self._require(is_space, f"space returned {space!r:.80}, expected a dict or None.")
         unknown = sorted(set(space or ()) - set(self.own)) if self.family.lists_params else []
-        self._require(not unknown, f"space names {', '.join(unknown)}, no parameters of it.")
+        self._require(
+            not unknown,
+            (f"space contains {', '.join(unknown)}, which are not parameters of the estimator."),
+        )
         return space or {}
 
     def _searched(self) -> dict[str, Any]:
@@ -231,7 +233,9 @@ class _Checked:
             made, was_set = (each.fit(*_rows(self.X, self.y)) for each in (clone(model), model))
             same = _same(self._answers(made), self._answers(was_set))
             names = ", ".join(space.names)
-            self._require(same, f"set_params of {names} does not give the model made with them.")
+            self._require(
+                same, f"set_params of {names} does not give the same model as the constructor."
+            )
 
     def _check_own_values(self) -> None:
         """Numbers are in their range; 0 and None may mean that a part is switched off."""
@@ -247,8 +251,8 @@ class _Checked:
                 fits = dimension.contains(own)
             self._require(
                 fits,
-                f"the own value {name}={own!r} is not in its space, {values!r:.80}, so that the "
-                "search would have no candidate like the untuned estimator.",
+                f"the estimator's value {name}={own!r} is not in its space, {values!r:.80}, so "
+                "the search would have no candidate equal to the untuned estimator.",
             )
 
     def _check_upper_bounds(self) -> None:
@@ -258,7 +262,8 @@ class _Checked:
             if dimension.kind != "categorical":
                 most, bound = dimension.bounds[1], self.family.upper_bound(model, dimension.name)
                 self._require(
-                    most <= bound, f"{dimension.name} is at most {bound}, and searched to {most}."
+                    most <= bound,
+                    f"{dimension.name} is at most {bound}, but searched up to {most}.",
                 )
 
     def _check_first(self) -> None:
@@ -273,12 +278,18 @@ class _Checked:
                 values = space.get(name, space.get(key))
                 if values is None or isinstance(values, Outcome):
                     known = is_recorded or name in self.own or key in self.own
-                    self._require(known, f"a first candidate has {key}, no parameter of it.")
+                    self._require(
+                        known,
+                        (
+                            f"a first candidate contains {key}, which is not a parameter of the "
+                            "estimator."
+                        ),
+                    )
                     continue
                 (dimension,) = Space({name: values}).all_dimensions
                 self._require(
                     dimension.contains(value),
-                    f"a first candidate has {key}={value!r}, which is not in {values!r:.80}.",
+                    f"a first candidate contains {key}={value!r}, which is not in {values!r:.80}.",
                 )
 
     # ---- training
@@ -318,13 +329,13 @@ class _Checked:
         rows, state = (self.X, self.y), State(clone(self.estimator))
         growth.curve(state, rows, high, self.classes, {}, look)
         by_hand = {count: self._answers(fresh(count)) for count in seen}
-        self._require(seen, f"growth saw no model on the way to {high} {name}.")
+        self._require(seen, f"growth passed no model on the way to {high} {name}.")
         for count, answers in seen.items():
             self._require(
                 _same(answers, by_hand[count]),
-                f"at {count} {name} growth shows a model that predicts otherwise than a fresh fit "
-                f"with {name}={outcome.value(count)}: does truncated give a model of that many "
-                "steps, and grow the one of a fit?",
+                f"at {count} {name} growth passes a model whose predictions differ from a fresh "
+                f"fit with {name}={outcome.value(count)}: check that truncated returns a model "
+                "with that number of steps, and that grow continues like fit.",
             )
         if growth.can_truncate:
             whole = self._answers(state.estimator)
@@ -332,13 +343,15 @@ class _Checked:
                 with growth.truncated(state.estimator, count) as model:
                     answers = self._answers(model)
                 back = _same(answers, by_hand[count])
-                self._require(back, f"going back, truncated gives no model of {count} {name}.")
+                self._require(
+                    back, f"truncated does not return the earlier model of {count} {name}."
+                )
             left = _same(self._answers(state.estimator), whole)
-            self._require(left, "after truncated the model is not as it was before.")
+            self._require(left, "truncated does not restore the model.")
         value, state = outcome.value(min(seen)), State(clone(self.estimator))
         refitted = growth.refit(state, rows, value, self.classes, {}).estimator
         same = _same(self._answers(refitted), by_hand[min(seen)])
-        self._require(same, f"refit gives another model than a fit with {name}={value}.")
+        self._require(same, f"refit does not give the same model as a fit with {name}={value}.")
 
     def _grower(self, name: str) -> Callable[[State, int], None]:
         """Return training by `Family.grow`."""
@@ -373,7 +386,7 @@ class _Checked:
         wanted = self._answers(at_once.estimator)
         if fresh is not None:
             same = _same(wanted, self._answers(fresh(MORE)))
-            self._require(same, f"{MORE} {unit} are not the model of a fresh fit.")
+            self._require(same, f"{MORE} {unit} do not give the model of a fresh fit.")
         for is_pickled in (False, True):
             state = State(clone(self.estimator))
             train(state, SOME)
@@ -382,11 +395,13 @@ class _Checked:
                 self.family.epochs.before_store(state.estimator)
                 state = load_state(dump_state(state))
                 same = _same(self._answers(state.estimator), before)
-                self._require(same, f"a pickled model of {SOME} {unit} predicts something else.")
+                self._require(same, f"a pickled model of {SOME} {unit} has other predictions.")
             train(state, MORE)
-            how = ", with a pickle between," if is_pickled else ""
+            how = ", pickled in between," if is_pickled else ""
             same = _same(self._answers(state.estimator), wanted)
-            self._require(same, f"{SOME} {unit} and {MORE - SOME} more{how} are not {MORE}.")
+            self._require(
+                same, f"{SOME} {unit} and {MORE - SOME} more{how} do not give the model of {MORE}."
+            )
 
     def _check_changes(self, train: Callable[[State, int], None]) -> None:
         """A parameter change during training acts on the following steps, and on none before."""
@@ -405,16 +420,16 @@ class _Checked:
                 same = _same(self._answers(changed.estimator), self._answers(kept.estimator))
                 self._require(
                     same,
-                    f"{name} is in mutable_params, and a model whose {name} is changed to "
-                    f"{after[name]!r} predicts otherwise without a further step.",
+                    f"{name} is in mutable_params, but a change to {after[name]!r} alters the "
+                    "predictions without a further step.",
                 )
                 for state in (kept, changed):
                     train(state, MORE)
                 acts |= not _same(self._answers(changed.estimator), self._answers(kept.estimator))
             self._require(
                 acts,
-                f"{name} is in mutable_params, and on these rows training goes on as if it had "
-                f"not changed from {ends[0][name]!r} to {ends[1][name]!r}, or back.",
+                f"{name} is in mutable_params, but on these rows training ignores a change from "
+                f"{ends[0][name]!r} to {ends[1][name]!r} or back.",
             )
 
     def _check_search(self) -> None:
@@ -435,12 +450,12 @@ class _Checked:
                 told = search.cv_results_[f"split{fold}_test_score"][i]
                 self._require(
                     np.isclose(told, by_hand, equal_nan=True),
-                    f"a search has the score {told:.6g} for {params}, and a fit by hand has "
+                    f"a search has the score {told:.6g} for {params}, but a manual fit has "
                     f"{by_hand:.6g}.",
                 )
         again = self._fresh(search.best_params_)
         same = _same(self._answers(search.best_estimator_), self._answers(again))
-        self._require(same, "best_estimator_ is not a fit by hand with best_params_.")
+        self._require(same, "best_estimator_ differs from a manual fit with best_params_.")
 
 
 def _same(one: list[np.ndarray], other: list[np.ndarray]) -> bool:

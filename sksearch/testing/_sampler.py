@@ -90,11 +90,11 @@ def _check_that_proposals_repeat(sampler: Sampler, space: Any, where: str) -> No
     """With and without the cache, and after pickling."""
     first = _asked(sampler, _history_of(space, 6, [0.1, 0.2]))
     history = _history_of(space, 6, [0.1, 0.2])
-    for way in ("the same history", "the same history with what it has in its cache"):
+    for way in ("the same history", "the same history with its cache"):
         again = _asked(sampler, history)
         require(again == first, f"{sampler!r} gave {again} for {first} from {way} ({where}).")
     copies = (pickle.loads(pickle.dumps(x)) for x in (sampler, history))
-    require(_asked(*copies) == first, f"{sampler!r} gave another candidate after pickling.")
+    require(_asked(*copies) == first, f"{sampler!r} proposed another candidate after pickling.")
 
 
 def _check_that_none_is_started_twice(sampler: Sampler, space: Any, where: str) -> None:
@@ -108,7 +108,7 @@ def _check_that_none_is_started_twice(sampler: Sampler, space: Any, where: str) 
             study.tell(job, Result(0.0))
     n_trials = len(study.history.trials)
     require(len(study.history.keys) == n_trials, f"A candidate was started twice ({where}).")
-    require(n_trials == (finite or n), f"{n_trials} and not {finite or n} candidates ({where}).")
+    require(n_trials == (finite or n), f"{n_trials} candidates, expected {finite or n} ({where}).")
 
 
 def _history_of(space: Any, n_trials: int, scores: list[float | None]) -> History:

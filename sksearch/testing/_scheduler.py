@@ -63,7 +63,7 @@ def check_scheduler(scheduler: Scheduler, *, max_resources: int = 27) -> None:
     tops = [rungs[-1].resource for rungs in scheduler.plan(few.history.problem).brackets]
     require(
         max(job.resource for job in jobs) in tops,
-        f"{scheduler!r} brought nobody to the last rung when the space was all tried.",
+        f"{scheduler!r} brought no candidate to the last rung of an exhausted space.",
     )
 
 
@@ -72,14 +72,14 @@ def _check_decisions(scheduler: Scheduler, study: Study) -> None:
     for _ in range(30):
         before = pickle.dumps(study.history)
         one, other = (scheduler.next(study.history, np.random.default_rng(0)) for _ in range(2))
-        require(one == other, f"{scheduler!r} decided {one}, then {other}, of the same history.")
+        require(one == other, f"{scheduler!r} decided {one}, then {other}, for the same history.")
         require(pickle.dumps(study.history) == before, f"{scheduler!r} changed the history.")
         if (job := study.ask()) is None:
             break
         is_new = job.spent == 0 or job.parent is not None
         require(
             isinstance(one, Start if is_new else Resume),
-            f"{scheduler!r} decided {one}, and the study began {job}.",
+            f"{scheduler!r} decided {one}, but the study started {job}.",
         )
         study.tell(job, Result(score_of(job)))
 
@@ -95,7 +95,7 @@ def _check_that_it_goes_on(scheduler: Scheduler, new: Callable[[], Study]) -> No
             if len(jobs) == n:
                 break
         jobs += driven(pickle.loads(pickle.dumps(study)))
-        require(jobs == whole, f"{scheduler!r} went on another way after pickling at job {n}.")
+        require(jobs == whole, f"{scheduler!r} decided differently after pickling at job {n}.")
 
 
 def _check_failures(scheduler: Scheduler, new: Callable[[], Study]) -> None:
@@ -118,10 +118,10 @@ def _check_retired(scheduler: Scheduler, study: Study) -> None:
     retired: list[int] = []
     for job in iter(study.ask, None):
         needed = {job.trial_id, job.parent} & set(retired)
-        require(not needed, f"{scheduler!r} gave up the states of {needed}, and needs them.")
+        require(not needed, f"{scheduler!r} released the states of {needed}, but needs them.")
         study.tell(job, Result(score_of(job)))
         retired += scheduler.retired(study.history, job)
-    require(len(set(retired)) == len(retired), f"{scheduler!r} gave a state up twice.")
+    require(len(set(retired)) == len(retired), f"{scheduler!r} released a state twice.")
 
 
 def _check_plan(scheduler: BracketScheduler, new: Callable[[], Study]) -> None:
@@ -132,10 +132,10 @@ def _check_plan(scheduler: BracketScheduler, new: Callable[[], Study]) -> None:
     for n_workers in (1, 2, 7):
         jobs = driven(new(), n_workers, order=n_workers)
         done = Counter((job.bracket, job.resource) for job in jobs)
-        require(done == planned, f"{scheduler!r} planned {planned}, and did {dict(done)}.")
+        require(done == planned, f"{scheduler!r} planned {planned}, but did {dict(done)}.")
         jobs.sort(key=lambda job: (job.trial_id, job.resource))
         first = first or jobs
-        require(jobs == first, f"{scheduler!r} does other things with {n_workers} workers.")
+        require(jobs == first, f"{scheduler!r} decides differently with {n_workers} workers.")
 
 
 def score_of(job: Job) -> float:

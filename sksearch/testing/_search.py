@@ -59,7 +59,7 @@ def check_search(search: BaseSearchCV, X: Samples | None = None, y: Targets | No
     if getattr(search, "refit", True):
         kept = pickle.loads(pickle.dumps(first))
         same = np.array_equal(kept.predict(X), first.predict(X))
-        require(same, "A pickled search predicts something else.")
+        require(same, "A pickled search has other predictions.")
     _check_that_nothing_is_trained_twice(clone(search), X, y)
 
 
@@ -87,8 +87,8 @@ def _require_same(one: BaseSearchCV, other: BaseSearchCV, when: str, times: bool
     for name, column in one.cv_results_.items():
         if times or not name.endswith("_time"):
             same = _texts(column) == _texts(other.cv_results_[name])
-            require(same, f"cv_results_[{name!r}] is not the same {when}.")
-    require(one.best_params_ == other.best_params_, f"Another candidate is best {when}.")
+            require(same, f"cv_results_[{name!r}] differs {when}.")
+    require(one.best_params_ == other.best_params_, f"The best candidate differs {when}.")
 
 
 def _texts(column: Iterable) -> list[str]:

@@ -199,7 +199,7 @@ def test_sweeping_leaves_what_is_needed(journal):
 def test_files_of_no_search_are_never_swept(tmp_path):
     (tmp_path / "states").mkdir()
     (tmp_path / "states" / "map_of_states.png").touch()
-    with pytest.raises(JournalError, match="no journal of the search"):
+    with pytest.raises(JournalError, match="its journal is missing"):
         Checkpoint(tmp_path)
 
 
@@ -331,7 +331,7 @@ def test_a_full_disk_is_warned_of_once_and_everything_is_written_later(disk, roo
     checkpoint, disk = disk
     checkpoint.append({"k": "ask", "t": 0}, sync=False)
     disk.room = room
-    with pytest.warns(UserWarning, match="No space left.*goes on") as caught:
+    with pytest.warns(UserWarning, match="No space left.*continues") as caught:
         checkpoint.append({"k": "tell", "t": 1})
     assert not checkpoint.complete
     checkpoint.append({"k": "ask", "t": 2}, sync=False)

@@ -192,7 +192,7 @@ def test_a_cut_tail_is_told_in_bytes(journal):
     folder, _ = journal
     with open(folder / "journal.jsonl", "ab") as file:
         file.write(b"0" * 17)
-    with pytest.warns(UserWarning, match="the last 17 bytes were cut off"):
+    with pytest.warns(UserWarning, match="the last 17 bytes were removed"):
         Checkpoint(folder).close()
     Checkpoint(folder).close()  # once is enough
 

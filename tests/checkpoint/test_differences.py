@@ -25,10 +25,10 @@ def message(old, new, **kwargs):
     [
         ({"space": {"C": "2"}}, "space differs: C was 1, now 2"),
         ({"space": {"C": "1", "D": "2"}}, "space differs: D is new, 2"),
-        ({"space": {}}, "space differs: C is gone, it was 1"),
-        ({"code": {"f": "3", "g": "2"}}, "code differs: the code of f is another one"),
+        ({"space": {}}, "space differs: C was removed, it was 1"),
+        ({"code": {"f": "3", "g": "2"}}, "code differs: the code of f has changed"),
         ({"globals": {"x": "3", "y": "2"}}, "globals differs: x was 1, now 3"),
-        ({"globals": {"x": "1"}}, "globals differs: y is gone, it was 2"),
+        ({"globals": {"x": "1"}}, "globals differs: y was removed, it was 2"),
         ({"globals": {"x": "1", "y": "2", "z": "3"}}, "globals differs: z is new, 3"),
     ],
 )
@@ -66,7 +66,7 @@ def test_code_is_not_compared_between_versions_of_python():
 def test_what_differs_by_its_nature_gives_a_warning():
     old, new = ({"globals": {"t": f"⟦time {t}⟧", "n": n}} for t, n in (("1.5", "7"), ("2.5", "8")))
     with pytest.warns(
-        UserWarning, match=r"'runs/a' goes on.* start to start: t was 1\.5, now 2\.5"
+        UserWarning, match=r"'runs/a' is resumed.* between starts: t was 1\.5, now 2\.5"
     ):
         check_same(old, new | {"globals": {"t": "⟦time 2.5⟧", "n": "7"}}, "runs/a")
     assert "n was 7, now 8" in message(old, new)
@@ -79,8 +79,8 @@ def test_what_is_not_compared_is_named():
     parts = {"cv": {"": f"given {OPAQUE}"}, "globals": {"x": OPAQUE, "y": "1"}}
     parts |= {"space": {"C": OPAQUE}, "estimator": {"": f"E(a={OPAQUE})", "a": OPAQUE}}
     names = "cv, x, space C, estimator a"
-    assert compared(parts).endswith(f"What cannot be looked into is not: {names}.")
-    with pytest.warns(UserWarning, match=f"looked into is not compared: {names}"):
+    assert compared(parts).endswith(f"Not compared, because opaque: {names}.")
+    with pytest.warns(UserWarning, match=f"opaque objects are not compared: {names}"):
         check_same(parts, parts, "a")
 
 

@@ -79,7 +79,7 @@ WRONG = {
     "a smaller one": (
         [ask(0, 3), tell(0, 3), resume(0, 1)], "candidate 0 has a result there"
     ),
-    "no params": ([resume(0, 1)], "candidate 0 has no params"),
+    "no params": ([resume(0, 1)], "candidate 0 has no parameters"),
     "too much": ([ask(0, 10)], "more than the largest resource"),
     "a parent that is not there": ([ask(0, parent=0)], "no parent 0"),
     "never begun": ([tell(0)], "candidate 0 is not running to 1"),
@@ -136,7 +136,7 @@ def test_a_larger_search_begins_with_no_candidates(header):
 
 
 def test_a_journal_begins_with_a_header():
-    with pytest.raises(JournalError, match=r"line 1, .*no header comes before it"):
+    with pytest.raises(JournalError, match=r"line 1, .*it is not preceded by a header"):
         list(read_events([ask(0).to_record()], PATH))
 
 

@@ -203,10 +203,10 @@ def test_the_error_names_what_differs_and_what_to_do():
         X=X + 1,
     )
     message = mismatch(parts(), new)
-    assert message.splitlines()[0] == "The checkpoint in 'runs/a' is of another search:"
+    assert message.splitlines()[0] == "The checkpoint in 'runs/a' belongs to a different search:"
     assert "alpha was loguniform(1e-06, 0.1), now loguniform(1e-06, 1)" in message
     assert "eta0 is new, uniform(0, 1)" in message
-    assert "penalty is gone, it was ['l1', 'l2']" in message
+    assert "penalty was removed, it was ['l1', 'l2']" in message
     assert "estimator differs: loss was 'hinge', now 'log_loss'\n" in message
     assert "data differs: X was ndarray (150, 4) float64 #" in message
     assert "y was" not in message

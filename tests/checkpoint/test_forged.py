@@ -126,7 +126,7 @@ def test_a_forged_journal_is_an_error_with_its_line_or_goes_on(name, n, interrup
         shutil.rmtree(own.parent)
     assert len(errors) > n
     for i, text in errors:  # in this line, or in one that does not go with it
-        said = re.match(r", line (\d+), is not what a search writes \(", text)
+        said = re.match(r", line (\d+), is not a valid entry \(", text)
         assert i == 0 or int(said[1]) > i
 
 
@@ -138,7 +138,7 @@ def test_a_forged_result_of_a_worker_is_evaluated_again(junk, tmp_path):
     folder = tmp_path / "checkpoint"
     fit_and_stop(make("random", folder), 4)
     write_spool(folder / "spool", "1.1.0", {"status": "ok", "test_scores": 0.1} | junk)
-    with pytest.warns(UserWarning, match=r"1\.1\.0\.json is not what a worker writes"):
+    with pytest.warns(UserWarning, match=r"1\.1\.0\.json was not written by a worker"):
         search = make("random", folder).fit(X, Y)
     assert outcome(search) == outcome(make("random").fit(X, Y))
 
@@ -158,7 +158,7 @@ def test_a_vouched_state_that_is_none_is_trained_again(other, tmp_path):
     (folder / "journal.jsonl").write_bytes(b"".join(map(encode, records)))
     for file in (folder / "states").iterdir():
         file.write_bytes(forged)
-    with pytest.warns(UserWarning, match="a state was expected"):
+    with pytest.warns(UserWarning, match="expected a state"):
         search = make(folder=folder).fit(X, Y)
     assert outcome(search) == outcome(make().fit(X, Y))
 

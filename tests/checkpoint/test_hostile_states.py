@@ -166,7 +166,7 @@ def stop_and_copy(stopped, tmp_path):
 
 
 @pytest.mark.few(5)
-@pytest.mark.filterwarnings("ignore:A fitted estimator cannot travel")
+@pytest.mark.filterwarnings("ignore:A fitted estimator cannot be stored")
 @pytest.mark.parametrize("what", FILES)
 def test_no_state_is_read_but_the_one_that_was_written(what, stopped, tmp_path):
     folder, states, other, expected = stop_and_copy(stopped, tmp_path)
@@ -209,8 +209,8 @@ REFUSED = {
 
 
 @pytest.mark.few(6)
-@pytest.mark.filterwarnings("ignore:A fitted estimator cannot travel")
-@pytest.mark.filterwarnings("ignore:.* has fitted models that were not written by this user")
+@pytest.mark.filterwarnings("ignore:A fitted estimator cannot be stored")
+@pytest.mark.filterwarnings("ignore:.* contains fitted models written by another user")
 @pytest.mark.parametrize("what", [*ENTRIES, *REFUSED])
 def test_what_stands_of_a_state_in_a_journal_reads_no_other(what, stopped, tmp_path):
     folder, _, _, expected = stop_and_copy(stopped, tmp_path)
@@ -225,7 +225,7 @@ def test_what_stands_of_a_state_in_a_journal_reads_no_other(what, stopped, tmp_p
         entry |= made(before[n], others) if callable(made) else made
     (folder / "journal.jsonl").write_bytes(b"".join(map(encode, records)))
     if what in REFUSED:
-        with pytest.raises(JournalError, match=r"line \d+, is not what a search writes"):
+        with pytest.raises(JournalError, match=r"line \d+, is not a valid entry"):
             make(folder=folder).fit(X, Y)
     else:
         assert outcome(make(folder=folder).fit(X, Y)) == expected

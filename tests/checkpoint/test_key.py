@@ -47,7 +47,7 @@ def listen(path):
         server.bind(os.path.relpath(path))  # of an absolute one a socket has no more than 107
 
 
-#: What may be in the place of the key, and whether a new one takes its place.
+#: What may be in the place of the key, and whether it is replaced by a new key.
 ODD = {
     "empty": (lambda path: write(path, b""), True),
     "one byte short": (lambda path: write(path, KEY[:-1]), True),
@@ -91,7 +91,7 @@ def test_an_odd_key_is_replaced_or_refused_and_named(kind, place):
     put(place)
     if is_replaced:
         with pytest.warns(
-            UserWarning, match=r"config/sksearch/key, .*: a new one takes its place"
+            UserWarning, match=r"config/sksearch/key, .*: it is replaced by a new key"
         ):
             make_key()
         assert key_trouble() == ""
@@ -126,7 +126,7 @@ def test_a_forged_model_is_never_read(kind, place, tmp_path):
         warnings.simplefilter("always")
         search.fit(X, Y)
     texts = "\n".join(str(warning.message) for warning in caught)
-    assert re.search("were not written by this user.*but trained again", texts)
+    assert re.search("written by another user.*they are trained again", texts)
     assert not trace.exists()
     assert outcome(search) == outcome(make().fit(X, Y))
 
@@ -194,7 +194,7 @@ def test_where_there_is_no_home_there_is_no_key(monkeypatch):
     make_key()
     assert sign("ab") == ""
     assert not is_signed("ab", "")
-    assert key_trouble().startswith("There is no home folder for a key")
+    assert key_trouble().startswith("The key has no home folder")
 
 
 def test_a_place_that_is_not_absolute_counts_as_none(tmp_path, monkeypatch):

@@ -285,7 +285,7 @@ def test_a_directory_without_a_search_says_so(tmp_path):
     with pytest.raises(FileNotFoundError):
         load_history(tmp_path)
     (tmp_path / "journal.jsonl").write_bytes(b"")
-    with pytest.raises(FileNotFoundError, match="has not begun"):
+    with pytest.raises(FileNotFoundError, match="has not started"):
         load_history(tmp_path)
     (tmp_path / "journal.jsonl").write_bytes(b"a,b\n1,2\n")
     with pytest.raises(JournalError):
@@ -301,7 +301,7 @@ def test_what_no_search_writes_is_named_by_its_line_also_after_an_extension(tmp_
     with open(journal, "ab") as file:
         file.write(encode({"k": "ask", "t": 99}))
     n_lines = len(journal.read_bytes().splitlines())
-    with pytest.raises(JournalError, match=rf"line {n_lines}, is not what a search writes"):
+    with pytest.raises(JournalError, match=rf"line {n_lines}, is not a valid entry"):
         load_history(tmp_path)
 
 
@@ -314,7 +314,7 @@ def test_a_header_that_no_search_writes_is_named_by_its_line(tmp_path):
         file.write(encode({"k": "header", "fmt": 1}))
     n_lines = len(journal.read_bytes().splitlines())
     for read in (lambda: search.fit(X, y), lambda: load_history(tmp_path)):
-        with pytest.raises(JournalError, match=rf"line {n_lines}, is not what a search writes"):
+        with pytest.raises(JournalError, match=rf"line {n_lines}, is not a valid entry"):
             read()
 
 

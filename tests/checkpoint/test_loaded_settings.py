@@ -127,7 +127,7 @@ def start(source, given, folder, monkeypatch):
     return search.fit(np.zeros((4, 1)), np.zeros(4))
 
 
-@pytest.mark.filterwarnings("ignore:.*uses what differs from start to start:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*uses values that differ between starts:UserWarning")
 @pytest.mark.parametrize("what", LOADED)
 def test_a_setting_that_is_another_one_is_refused_and_can_be_accepted(what, tmp_path, monkeypatch):
     source, value = LOADED[what]

@@ -53,7 +53,7 @@ def test_who_waits_for_long_is_told_what_for(tmp_path, start, monkeypatch):
     pid = dead_pid()
     holder = start(HOLDER, tmp_path / "lock", pid, 1)
     assert holder.stdout.readline() == "locked\n"
-    words = rf"locked by process {pid}, which has ended.*`fuser .*lock` names it"
+    words = rf"locked by process {pid}, which has ended.*`fuser .*lock` prints its number"
     with pytest.warns(UserWarning, match=words) as warned:
         Checkpoint(tmp_path).close()
     assert len(warned) == 1
@@ -219,7 +219,7 @@ def test_the_holder_of_a_lock_is_named(is_own_pid, is_own_host, words, tmp_path)
 def test_a_lock_may_not_say_who_holds_it(content, tmp_path):
     (tmp_path / "lock").write_bytes(content)
     with FileIO(tmp_path / "lock") as file:
-        assert lock_module._holder(file) == "it does not say which process"
+        assert lock_module._holder(file) == "process unknown"
 
 
 class Elsewhere(FileSystem):

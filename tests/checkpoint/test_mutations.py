@@ -270,10 +270,10 @@ def test_who_goes_on_is_told_what_was_compared(tmp_path, capsys):
     run(source, tmp_path)
     assert "Compared" not in capsys.readouterr().out
     run(source.replace("random_state=0,", "random_state=0, verbose=1,"), tmp_path)
-    not_seen = r"What cannot be looked into is not: cv\."
+    not_seen = r"Not compared, because opaque: cv\."
     assert re.search(
-        rf"Going on with .* Compared were class, .*\. {not_seen}",
+        rf"Resuming the search .* Compared: class, .*\. {not_seen}",
         capsys.readouterr().out,
     )
-    with pytest.raises(SearchMismatchError, match=rf"Compared were class.*\. {not_seen}"):
+    with pytest.raises(SearchMismatchError, match=rf"Compared: class.*\. {not_seen}"):
         run(source.replace("[1, 2, 3]", "[1, 2]"), tmp_path)

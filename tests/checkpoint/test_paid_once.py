@@ -159,7 +159,7 @@ def test_what_machines_without_our_files_have_sent_behind_a_straggler_is_kept(tm
 
 
 @pytest.mark.filterwarnings(
-    "ignore:The (larger search does not begin|fitted models of).*:UserWarning"
+    "ignore:The (larger search cannot reuse|fitted models of).*:UserWarning"
 )
 def test_a_larger_search_overwrites_no_model_of_the_smaller_one(tmp_path):
     """Their candidates have other numbers; a model that is lost would be a warning."""

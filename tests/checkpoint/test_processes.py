@@ -170,7 +170,7 @@ def test_a_full_disk_costs_nothing_once_there_is_room(tmp_path, start):
 def test_a_process_that_ends_on_a_full_disk_leaves_what_was_acknowledged(tmp_path, start):
     process = start(FULL, tmp_path, "killed")
     n = int(process.communicate()[0])
-    with pytest.warns(UserWarning, match="were cut off"):
+    with pytest.warns(UserWarning, match="were removed"):
         checkpoint = Checkpoint(tmp_path)
     checkpoint.close()
     assert [event["t"] for event in checkpoint.events] == list(range(n))
@@ -235,4 +235,4 @@ def test_a_directory_that_cannot_be_written_is_refused(start, below):
         folder.chmod(0o500)
         out, _ = start(READ_ONLY, folder / below).communicate()
         folder.chmod(0o700)
-    assert out == "13 Pass a directory that can be written to and locked.\n"
+    assert out == "13 Pass a writable directory on a file system that supports locks.\n"

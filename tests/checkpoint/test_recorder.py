@@ -70,7 +70,9 @@ def halves(n):
 def test_folds_that_are_not_those_of_the_journal_are_an_error(splits, tmp_path):
     fit_and_stop(make("random", tmp_path), 5)
     write_splits(tmp_path / "splits.npz", splits)
-    with pytest.raises(JournalError, match=r"splits\.npz has not the folds of .*journal\.jsonl"):
+    with pytest.raises(
+        JournalError, match=r"splits\.npz does not contain the folds of .*journal\.jsonl"
+    ):
         make("random", tmp_path).fit(X, Y)
 
 
@@ -80,7 +82,7 @@ def test_folds_of_an_older_journal_are_counted_only(tmp_path):
     write_splits(tmp_path / "splits.npz", halves(N))
     assert len(make("random", tmp_path).fit(X, Y).cv_results_["params"]) == 12
     write_splits(tmp_path / "splits.npz", halves(N)[:1])
-    with pytest.raises(JournalError, match="has not the folds"):
+    with pytest.raises(JournalError, match="does not contain the folds"):
         make("random", tmp_path).fit(X, Y)
 
 
@@ -95,7 +97,7 @@ def test_rows_that_the_data_have_not_are_an_error(part, row, is_there, tmp_path)
     if is_there:
         make("random", tmp_path).fit(X, Y)
     else:
-        with pytest.raises(JournalError, match="has rows that the data have not"):
+        with pytest.raises(JournalError, match="contains rows that the data do not have"):
             make("random", tmp_path).fit(X, Y)
 
 
@@ -117,7 +119,7 @@ def outside(records):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lose_a_fold, r"line 3, .*it has 1 folds of 2"),
+        (lose_a_fold, r"line 3, .*it has 1 of 2 folds"),
         (of_another_bracket, r"line 2, .*bracket 7 has no rung at 1"),
         (outside, r"line 2, .*its candidate.*quality"),
     ],
@@ -165,7 +167,7 @@ def test_a_candidate_that_is_another_one_now_is_an_error(tmp_path):
         first(records, "ask")["p"]["quality"] = 0.25
 
     rewrite(tmp_path, change)
-    with pytest.raises(JournalError, match="candidate 0 is another one"):
+    with pytest.raises(JournalError, match="candidate 0 differs"):
         with_arrays(6, tmp_path).fit(X, Y)
 
 
@@ -285,7 +287,7 @@ def test_what_a_worker_of_the_smaller_search_writes_late_is_not_used(tmp_path):
 def test_an_output_that_is_none_is_warned_of_and_made_again(tmp_path):
     fit_and_stop(make("random", tmp_path), 4)
     write_spool(tmp_path / "spool", "1.1.1", {"status": "fine"})
-    with pytest.warns(UserWarning, match=r"1\.1\.1\.json is not what a worker writes"):
+    with pytest.warns(UserWarning, match=r"1\.1\.1\.json was not written by a worker"):
         search = make("random", tmp_path).fit(X, Y)
     assert outcome(search) == outcome(make("random").fit(X, Y))
 
@@ -456,9 +458,9 @@ def test_who_goes_on_is_told_so_if_they_want_to_know(tmp_path, capsys):
     fit_and_stop(make("random", tmp_path), 5)
     capsys.readouterr()
     make("random", tmp_path).fit(X, Y)
-    assert "Going on" not in capsys.readouterr().out
+    assert "Resuming" not in capsys.readouterr().out
     make("random", tmp_path, verbose=1).fit(X, Y)
-    assert re.search("Going on with the search in '.*'. Compared were", capsys.readouterr().out)
+    assert re.search("Resuming the search in '.*'. Compared: ", capsys.readouterr().out)
 
 
 def test_an_end_is_noted_once(tmp_path):

@@ -48,18 +48,18 @@ SEARCHES = {
     "units": (sks.SuccessiveHalvingSearchCV, {"resource": "n_units", "min_resources": 1}),
     "halving": (sks.SuccessiveHalvingSearchCV, EPOCHS),
     "bohb": (sks.BOHBSearchCV, EPOCHS),
-    "incremental": (sks.IncrementalEvaluationSearchCV, EPOCHS | {"budget": 40}),
+    "incremental": (sks.search.IncrementalEvaluationSearchCV, EPOCHS | {"budget": 40}),
     "asha": (sks.ASHASearchCV, EPOCHS | {"n_candidates": 12}),
     "random": (sks.RandomSearchCV, {"n_iter": 12}),
     "tpe": (sks.TPESearchCV, {"n_iter": 12}),
     "gp": (sks.GPBayesSearchCV, {"n_iter": 12}),
-    "cma-es": (sks.CMAESSearchCV, {"n_iter": 12, "population_size": 4}),
-    "de": (sks.DESearchCV, {"n_iter": 12, "population_size": 4}),
-    "dehb": (sks.DEHBSearchCV, EPOCHS),
-    "genetic": (sks.GeneticSearchCV, {"n_iter": 12, "population_size": 4}),
+    "cma-es": (sks.search.CMAESSearchCV, {"n_iter": 12, "population_size": 4}),
+    "de": (sks.search.DESearchCV, {"n_iter": 12, "population_size": 4}),
+    "dehb": (sks.search.DEHBSearchCV, EPOCHS),
+    "genetic": (sks.search.GeneticSearchCV, {"n_iter": 12, "population_size": 4}),
     "pbt": (sks.PBTSearchCV, EPOCHS | {"population_size": 6, "step": 2}),
-    "fabolas": (sks.FabolasSearchCV, EPOCHS | {"n_iter": 12}),
-    "pso": (sks.PSOSearchCV, {"n_iter": 12, "population_size": 4}),
+    "fabolas": (sks.search.FabolasSearchCV, EPOCHS | {"n_iter": 12}),
+    "pso": (sks.search.PSOSearchCV, {"n_iter": 12, "population_size": 4}),
 }
 
 
@@ -205,7 +205,9 @@ def test_a_generator_as_seed_is_the_one_that_it_was(name, folder):
 
 @pytest.mark.parametrize("kind", ["the same generator", "a new one"])
 @pytest.mark.parametrize("more", [0, 3])
-@pytest.mark.parametrize("cls", [sks.RandomizedSearchCV, sks.RandomSearchCV, sks.SearchCV])
+@pytest.mark.parametrize(
+    "cls", [sks.model_selection.RandomizedSearchCV, sks.RandomSearchCV, sks.SearchCV]
+)
 def test_a_generator_that_the_folds_share_is_the_one_that_it_was(cls, more, kind, folder):
     def of(rng, n_iter, folder=None):
         cv = KFold(2, shuffle=True, random_state=rng)
@@ -336,7 +338,7 @@ def test_to_read_what_is_known_trains_nothing_but_the_best(folder, log):
 
 # ---- more of the same
 
-AGAIN = "ignore:The (larger search does not begin|fitted models of).*:UserWarning"
+AGAIN = "ignore:The (larger search cannot reuse|fitted models of).*:UserWarning"
 MORE = {
     "random": {"n_iter": 20},
     "tpe": {"n_iter": 20},
@@ -503,7 +505,7 @@ def test_a_disk_that_is_full_costs_time_only(n_jobs, folder):  # row 44
     search = make(folder=folder, n_jobs=n_jobs).set_params(estimator=Big())
     resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, limit[1]))
     try:
-        with pytest.warns(UserWarning, match="trained again from the beginning"):
+        with pytest.warns(UserWarning, match="trained again from scratch"):
             search.fit(X, Y)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limit)

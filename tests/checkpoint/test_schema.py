@@ -50,7 +50,7 @@ def test_what_is_missing_has_its_default_or_is_none():
         ({"n": 1, "guest": 1}, "^'guest' is 1$"),
         ({"n": 1, "hot": None}, "^'hot' is None$"),
         ({"guest": "ANN"}, "^'n' is missing$"),
-        ([1], r"^\[1\] is no record$"),
+        ([1], r"^\[1\] is not a record$"),
         ({"n": "x" * 1000}, "^'n' is .{60,80}$"),
     ],
 )

@@ -69,7 +69,7 @@ def test_a_model_of_a_stranger_is_not_unpickled_and_trained_again(entry, config,
     search = make(folder=folder)
     fit_and_stop(search, 21)
     forge(folder, Bomb(trace), **entry)
-    with pytest.warns(UserWarning, match="were not written by this user"):
+    with pytest.warns(UserWarning, match="written by another user"):
         search.fit(X, Y)
     assert not trace.exists()
     assert outcome(search) == outcome(make().fit(X, Y))
@@ -80,7 +80,7 @@ def test_a_whole_checkpoint_of_a_stranger_goes_on_with_its_results(config, tmp_p
     config("stranger")
     fit_and_stop(make(folder=folder), 21)
     config("us")
-    with pytest.warns(UserWarning, match="with another key than that in"):
+    with pytest.warns(UserWarning, match="with a key other than the one in"):
         search = make(folder=folder).fit(X, Y)
     assert outcome(search) == outcome(make().fit(X, Y))
 
@@ -109,10 +109,7 @@ def test_the_bomb_would_go_off(tmp_path):
 def test_a_model_that_was_replaced_or_damaged_is_not_sent_to_a_worker_elsewhere(tmp_path):
     """A worker that does not see the file cannot tell, so its sender does."""
     saved = SavedState.write(dump_state(State(Noisy())), tmp_path, "0.1.0")
-    task = Task(
-        trial_id=0, fold=0, params={}, resource=2, spent=1, state=saved, before=(),
-        continues=True, keep=True, callbacks=None,
-    )  # fmt: skip
+    task = Task(0, 0, {}, 2, 1, None, state=saved, continues=True, keep=True)
     assert task.carrying().state == saved.path.read_bytes()
     estimator = Noisy()
     estimator.bomb = Bomb(tmp_path / "trace")

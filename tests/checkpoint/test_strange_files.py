@@ -79,7 +79,7 @@ def test_a_pipe_is_not_read_from(stopped, tmp_path):
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("folder", ["states", "spool"])
 @pytest.mark.parametrize("replace", REPLACE[:3])
-@pytest.mark.filterwarnings("ignore:A fitted estimator cannot travel")
+@pytest.mark.filterwarnings("ignore:A fitted estimator cannot be stored")
 def test_states_and_results_that_are_no_files_of_ours_are_made_again(
     folder, replace, stopped, tmp_path
 ):
@@ -115,7 +115,7 @@ def test_a_path_may_begin_with_the_home_and_must_not_be_empty(tmp_path, monkeypa
     make("random", "~/runs").fit(X, Y)
     assert (tmp_path / "runs" / "journal.jsonl").exists()
     assert load_history("~/runs").finished
-    with pytest.raises(ValueError, match="checkpoint_dir='' is no folder"):
+    with pytest.raises(ValueError, match="checkpoint_dir='' is not a folder"):
         make("random", "").fit(X, Y)
     assert [file.name for file in tmp_path.iterdir()] == ["runs"]
 

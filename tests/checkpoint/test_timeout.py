@@ -19,6 +19,7 @@ from sksearch.checkpoint._lines import encode
 from sksearch.checkpoint._records import Spool, output_of_record
 from sksearch.checkpoint.identity._digests import digest
 from sksearch.executors import VirtualClock, spend
+from sksearch.progress._status_line import duration
 from tests.interrupted import Hidden
 
 pytestmark = pytest.mark.filterwarnings("ignore:The first bracket will take")
@@ -164,6 +165,20 @@ def test_seconds_are_counted_over_several_starts_and_not_between_them(tmp_path):
             search = make(folder=folder, timeout=100).fit(X)
         assert outcome(search) == expected
     assert [seconds_in(folder)[-1] for folder in folders] == [100, 100, 100, 60]
+
+
+@pytest.mark.parametrize("killed", [None, 5, 11])
+@pytest.mark.parametrize("timeout", [None, 60])
+def test_a_report_has_the_seconds_of_all_starts(killed, timeout, tmp_path):
+    options, copy = {"n_iter": 10, "timeout": timeout}, tmp_path / "copy"
+    if killed is not None:
+        kill_at(killed, tmp_path / "a", copy)
+    first, seconds, _ = fit(make(folder=tmp_path / "a", **options))
+    folder = tmp_path / "a" if killed is None else copy
+    again = fit(make(folder=folder, **options))[0]
+    for search in (first, again):
+        assert search._about["made"].endswith(f" in {duration(seconds)}")
+    assert f" in {duration(seconds)}" in str(again.report())
 
 
 def test_a_clock_that_is_set_to_another_time_does_not_count(tmp_path, monkeypatch):

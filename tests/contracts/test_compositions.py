@@ -275,8 +275,10 @@ CASES = [
     (name, *case, kind)
     for name, cases in COMPOSED.items()
     for case in cases
-    for kind in (FIDELITY if "resource" in inspect.signature(getattr(sksearch, name)).parameters
-                 and name != "SearchCV" else [None])
+    for kind in (
+        FIDELITY if "resource" in inspect.signature(getattr(sksearch.search, name)).parameters
+        and name != "SearchCV" else [None]
+    )
     if ("budget" not in case[0] or kind == "n_samples")
     and (not case[2].reads.states or kind in resources_for(case[2]))
 ]  # fmt: skip
@@ -295,21 +297,21 @@ def test_a_named_search_is_its_composition(name, params, sampler, scheduler, kin
         common["resource"] = kind if " " not in kind else "n_samples"
     if "min_resources" in params:
         common["min_resources"] = params["min_resources"]
-    named = getattr(sksearch, name)(estimator, space, **(common | params))
+    named = getattr(sksearch.search, name)(estimator, space, **(common | params))
     composed = SearchCV(estimator, space, sampler=sampler, scheduler=scheduler, **common)
     assert_same_composition(named, composed, n_rows)
 
 
 # A search that follows a gradient gets its sampler with the data; two have scikit-learn's rows.
 APART = ("SearchCV", "HypergradientSearchCV", "HalvingGridSearchCV", "HalvingRandomSearchCV")
-NAMED = [n for n in sksearch.__all__ if n.endswith("SearchCV") and n not in APART]
+NAMED = [n for n in sksearch.search.__all__ if n.endswith("SearchCV") and n not in APART]
 
 
 @pytest.mark.few(5)
 @pytest.mark.parametrize("name", NAMED)
 def test_a_search_is_what_it_says_it_is_composed_of(name):
     common = {"cv": 3, "random_state": 0, "refit": False}
-    cls = getattr(sksearch, name)
+    cls = getattr(sksearch.search, name)
     own = inspect.signature(cls).parameters
     if "resource" in own:
         common |= {"resource": "epochs", "max_resources": 10}

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import loguniform, randint, uniform
 from sklearn.datasets import load_iris
 
-from sksearch import BOHBSearchCV, GPHyperbandSearchCV
+from sksearch import BOHBSearchCV
 from sksearch.base import Start
 from sksearch.history import History, Problem, Result
 from sksearch.samplers import (
@@ -23,6 +23,7 @@ from sksearch.samplers import (
 )
 from sksearch.samplers._observations import TRANSFERS
 from sksearch.schedulers import FullFidelity, Hyperband
+from sksearch.search import GPHyperbandSearchCV
 from sksearch.space import Space, When
 from sksearch.study import Study
 from tests.contracts.learners import EVOLUTION, LEARNERS, beginning_after, name_of

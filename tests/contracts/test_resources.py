@@ -202,10 +202,10 @@ def test_a_solver_without_partial_fit_gets_the_amount_as_iterations():
 
 def test_early_stopping_is_refused_with_a_sentence():
     for estimator in (SGDClassifier(early_stopping=True), MLPClassifier(early_stopping=True)):
-        with pytest.raises(ValueError, match="stopping early is what the search does"):
+        with pytest.raises(ValueError, match="the search itself stops early"):
             EpochsResource().check(estimator, [])
         EpochsResource().check(estimator, ["early_stopping"])
-        with pytest.raises(ValueError, match="stopping early is what the search does"):
+        with pytest.raises(ValueError, match="the search itself stops early"):
             train(EpochsResource(), estimator, 1)
 
 

@@ -17,7 +17,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sksearch import (
     ASHASearchCV,
     HyperbandSearchCV,
-    IncrementalEvaluationSearchCV,
     PBTSearchCV,
     RandomSearchCV,
     SearchCV,
@@ -28,6 +27,7 @@ from sksearch.executors import FuturesBackend, VirtualClock
 from sksearch.fitting import AveragedClassifier
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import FullFidelity
+from sksearch.search import IncrementalEvaluationSearchCV
 from tests.executors import engines
 
 SCALE = 1

@@ -173,7 +173,9 @@ def test_an_answer_that_nobody_waited_for_is_never_taken(begin, monkeypatch):
 def test_a_process_that_is_slow_to_start_is_waited_for(begin, monkeypatch):
     monkeypatch.setattr(_process, "PATIENCE_SECONDS", 0.01)
     worker, _ = begin(seconds_to_start=(0.2,))
-    with pytest.warns(UserWarning, match="has not started in 0.01 seconds.*It is waited for"):
+    with pytest.warns(
+        UserWarning, match="has not started in 0.01 seconds.*The search waits for it"
+    ):
         assert worker.call(abs, -1) == 1
     assert [worker.call(abs, -n) for n in range(3)] == [0, 1, 2]
 

@@ -250,7 +250,7 @@ class TestAnErrorThatBreaksTheGpuOfAProcess:
     def test_ends_a_search_of_this_process(self, monkeypatch):
         monkeypatch.setattr(os, "_sticky", False, raising=False)
         broken = search(estimator=Sticky())
-        with pytest.raises(EngineLostError, match=r"without a GPU that works.*devices="):
+        with pytest.raises(EngineLostError, match=r"without a working GPU.*devices="):
             broken.fit(X, Y)
         assert set(getattr(broken, "statuses_", ["ok"])) == {"ok"}
 
@@ -401,15 +401,18 @@ def test_a_machine_without_a_driver_has_no_devices(monkeypatch):
 @pytest.mark.parametrize(
     ("devices", "match"),
     [
-        ([], r"devices=\[\] names no device"),
-        ([0, 2], r"has 2, but this process sees 2 CUDA devices \(CUDA_VISIBLE_DEVICES='6,7'\)"),
-        (["0,2"], "has '2', but"),
-        ([-1], "has -1: an entry is the number of a CUDA device"),
-        (["cuda:0"], "has 'cuda:0': an entry is the number"),
-        ([True], "has True"),
-        ([0.0], "has 0.0"),
-        ([None], "has None"),
-        ([""], "has ''"),
+        ([], r"devices=\[\] contains no device"),
+        (
+            [0, 2],
+            r"contains 2, but this process sees 2 CUDA devices \(CUDA_VISIBLE_DEVICES='6,7'\)",
+        ),
+        (["0,2"], "contains '2', but"),
+        ([-1], "contains -1: an entry must be the number of a CUDA device"),
+        (["cuda:0"], "contains 'cuda:0': an entry must be the number"),
+        ([True], "contains True"),
+        ([0.0], "contains 0.0"),
+        ([None], "contains None"),
+        ([""], "contains ''"),
         (0, "'devices' parameter of RandomSearchCV must be"),
     ],
 )
@@ -421,7 +424,9 @@ def test_what_is_no_device_is_refused_before_anything_is_spent(devices, match, m
 
 def test_a_number_is_compared_with_what_the_driver_counts(machine):
     machine(count=1)
-    with pytest.raises(ValueError, match=r"has 1, but this process sees 1 CUDA devices: they"):
+    with pytest.raises(
+        ValueError, match=r"contains 1, but this process sees 1 CUDA devices, numbered"
+    ):
         search(devices=[1]).plan(X, Y)
 
 

@@ -339,7 +339,7 @@ def test_a_pool_that_breaks_or_is_shut_down_ends_the_search():
             start(act, None), lambda: [os.kill(pid, signal.SIGKILL) for pid in pids]
         )
         assert {type(error) for error in errors} == {EngineLostError}
-        assert "ProcessPoolExecutor is gone: BrokenProcessPool" in str(errors[0])
+        assert "ProcessPoolExecutor is lost: BrokenProcessPool" in str(errors[0])
     pool = ThreadPoolExecutor(2)
     pool.shutdown()
     with joblib.parallel_config(FuturesBackend(pool)), start(act, None) as executor:
@@ -474,7 +474,7 @@ def test_the_count_of_workers_is_the_pools_or_what_is_said():
             backend.effective_n_jobs(0)
         with joblib.parallel_config(backend):
             assert start(act, None).n_workers == 3
-    with pytest.raises(ValueError, match="object does not say how many workers it has"):
+    with pytest.raises(ValueError, match="number of workers of object is unknown"):
         FuturesBackend(object())
 
 

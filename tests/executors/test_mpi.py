@@ -72,7 +72,7 @@ def test_a_pool_without_workers_is_an_error_at_once():
 def test_a_search_on_a_pool_without_workers_is_an_error_at_once():
     with (
         joblib.parallel_config(FuturesBackend(Pool(starts=False), n_workers=2), n_jobs=2),
-        pytest.raises(EngineLostError, match="The Pool is gone: it has no workers"),
+        pytest.raises(EngineLostError, match="The Pool is lost: it has no workers"),
     ):
         search().fit(X, Y)
 
@@ -80,7 +80,7 @@ def test_a_search_on_a_pool_without_workers_is_an_error_at_once():
 def test_nothing_is_lost_with_the_workers(tmp_path):
     with (
         joblib.parallel_config(FuturesBackend(Pool(n_tasks=5)), n_jobs=2),
-        pytest.raises(EngineLostError, match="with checkpoint_dir= the search goes on"),
+        pytest.raises(EngineLostError, match="with checkpoint_dir=, fit resumes the search"),
     ):
         search(checkpoint_dir=tmp_path).fit(X, Y)
     assert len(load_history(tmp_path).history_.trials) >= 2

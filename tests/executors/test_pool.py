@@ -10,9 +10,9 @@ from concurrent.futures import wait
 
 import pytest
 
+from sksearch.executors import end_idle_workers
 from sksearch.executors._factory import make_executor
 from sksearch.executors._limits import Limits, LostTask
-from sksearch.executors.local._pool import end_idle_workers
 from sksearch.executors.local._process import WorkerProcess
 from sksearch.executors.local._serving import BOOTSTRAP, SERVE
 
@@ -54,7 +54,7 @@ def tries(log, what):
 @pytest.mark.parametrize(
     ("task", "error"),
     [
-        (("kill", signal.SIGKILL), r"killed by signal 9 (SIGKILL), perhaps for want of memory"),
+        (("kill", signal.SIGKILL), r"killed by signal 9 (SIGKILL), possibly for lack of memory"),
         pytest.param(
             ("kill", signal.SIGSEGV), "killed by signal 11 (SIGSEGV)", marks=pytest.mark.whole
         ),
@@ -182,6 +182,6 @@ def test_a_process_that_was_closed_does_not_start_again():
     process = WorkerProcess()
     assert process.call(os.getpid) != os.getpid()
     process.close()
-    with pytest.raises(RuntimeError, match="search has ended"):
+    with pytest.raises(RuntimeError, match="worker processes have ended"):
         while process.call(os.getpid):
             pass

@@ -163,7 +163,7 @@ def test_a_clock_is_closed_after_an_error_and_begins_anew():
 def test_an_open_clock_is_not_opened_again_and_others_stand_above_it():
     with VirtualClock() as clock:
         spend(1)
-        with pytest.raises(RuntimeError, match="open already"), clock:
+        with pytest.raises(RuntimeError, match="already open"), clock:
             pass
         with VirtualClock() as other:
             spend(5)
@@ -323,7 +323,7 @@ def test_n_jobs_and_pre_dispatch_are_ignored_on_a_clock():
     search, again = fitted(random_search(n_jobs=-1, pre_dispatch="all"), 2)
     assert columns(search) == columns(expected)
     assert again.seconds == clock.seconds
-    with pytest.raises(ValueError, match="n_jobs=0 leaves nobody"):
+    with pytest.raises(ValueError, match="n_jobs=0 leaves no worker"):
         fitted(random_search(n_jobs=0), 2)
 
 

@@ -72,7 +72,7 @@ def test_what_can_be_called_with_estimator_x_and_y_is_a_scorer():
 
 @pytest.mark.parametrize("scoring", [{}, [], ()], ids=str)
 def test_a_scoring_without_metrics_is_refused(scoring):
-    refuses("scoring=.*names no metric: pass", scoring=scoring)
+    refuses("scoring=.*contains no metric: pass", scoring=scoring)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_a_scoring_without_metrics_is_refused(scoring):
     ],
 )
 def test_a_tuple_of_two_numbers_is_two_choices_with_a_warning(pair, hint):
-    with pytest.warns(UserWarning, match=f"two choices, and no range.*{hint}"):
+    with pytest.warns(UserWarning, match=f"two choices, not as a range.*{hint}"):
         assert Space({"C": pair}).size == 2
 
 
@@ -100,7 +100,7 @@ def test_a_refit_that_cannot_be_called_is_refused():
 
 def test_an_index_beyond_the_rows_is_named_and_the_results_are_kept():
     search = RandomSearchCV(Counted(), {"C": [0.1, 1.0]}, n_iter=2, refit=lambda table: 9)
-    with pytest.raises(IndexError, match=r"refit=.*returned 9.*cv_results_ can be read"):
+    with pytest.raises(IndexError, match=r"refit=.*returned 9.*are kept in cv_results_"):
         search.fit(X, Y)
     assert len(search.cv_results_["params"]) == 2
 
@@ -116,17 +116,17 @@ def test_what_will_never_be_an_index_is_named_after_the_first_results(index, err
 @pytest.mark.parametrize(
     ("fold", "match"),
     [
-        ((ROWS, []), "test rows of fold 1 are none"),
-        (([], ROWS), "train rows of fold 1 are none"),
-        ((ROWS, np.zeros(60, bool)), "test rows of fold 1 are none"),
-        ((ROWS, np.ones(59, bool)), "mask of another shape"),
-        ((ROWS, np.array([60])), "reach from 60 to 60, and X has 60 rows"),
-        ((np.array([-61, 0]), ROWS), "reach from -61 to 0"),
+        ((ROWS, []), "test rows of fold 1 are empty"),
+        (([], ROWS), "train rows of fold 1 are empty"),
+        ((ROWS, np.zeros(60, bool)), "test rows of fold 1 are empty"),
+        ((ROWS, np.ones(59, bool)), "mask whose shape is not"),
+        ((ROWS, np.array([60])), "range from 60 to 60, but X has 60 rows"),
+        ((np.array([-61, 0]), ROWS), "range from -61 to 0"),
         ((ROWS, np.array([0.0, 1.0])), "dtype float64"),
         ((ROWS, np.array([[0, 1]])), r"shape \(1, 2\)"),
-        ((ROWS, ROWS, ROWS), r"fold 1 is a tuple of 3, and must be a pair"),
+        ((ROWS, ROWS, ROWS), r"fold 1 is a tuple of 3, but must be a pair"),
         (ROWS, "fold 1 is a ndarray of 60"),
-        (3, "fold 1 is a int, and must be a pair"),
+        (3, "fold 1 is a int, but must be a pair"),
     ],
 )
 def test_folds_that_cannot_be_trained_and_scored_on_are_refused(fold, match):
@@ -172,10 +172,12 @@ def test_a_condition_that_never_holds_is_refused_in_an_infinite_space():
 
 
 def test_fit_parameters_that_no_training_takes_are_refused():
-    refuses("fit got foo, which fit of Counted does not take: leave", fit={"foo": 1})
+    refuses("fit got foo, which fit of Counted does not accept: leave", fit={"foo": 1})
     pipe = make_pipeline(StandardScaler(), SGDClassifier())
     search = RandomSearchCV(pipe, {"sgdclassifier__alpha": [0.1]}, n_iter=1)
-    with pytest.raises(ValueError, match=r"foo, which is for no step.*sgdclassifier__foo"):
+    with pytest.raises(
+        ValueError, match=r"foo, which does not belong to a step.*sgdclassifier__foo"
+    ):
         search.fit(X, Y, foo=1)
     with pytest.raises(ValueError, match="sgdclassifier__foo, which fit of SGDClassifier does"):
         search.fit(X, Y, sgdclassifier__foo=1)
@@ -193,12 +195,14 @@ def test_weights_that_are_not_finite_are_refused(bad):
 
 @pytest.mark.parametrize("name", ["solver", "fit_intercept"])
 def test_a_resource_whose_values_are_no_integers_is_refused(name):
-    refuses(f"resource='{name}' is no integer", HyperbandSearchCV, resource=name, max_resources=9)
+    refuses(
+        f"resource='{name}' is not an integer", HyperbandSearchCV, resource=name, max_resources=9
+    )
 
 
 def test_weights_that_are_texts_are_refused():
     weight = ["a"] * len(ROWS)
-    refuses("sample_weight has 'a': pass", fit={"sample_weight": weight}, own=False)
+    refuses("sample_weight contains 'a': pass", fit={"sample_weight": weight}, own=False)
 
 
 @pytest.mark.parametrize("data", ["abc", b"abc", 3, None, {1, 2}, iter([1, 2])])
@@ -211,9 +215,9 @@ def test_data_without_rows_are_named(data):
 @pytest.mark.parametrize(
     ("label", "match"),
     [
-        (np.nan, "y has 1 labels that are missing.*row 4"),
-        (None, "y has 1 labels that are missing.*row 4"),
-        (pd.NA, "y has 1 labels that are missing.*row 4"),
+        (np.nan, "y has 1 missing labels.*row 4"),
+        (None, "y has 1 missing labels.*row 4"),
+        (pd.NA, "y has 1 missing labels.*row 4"),
         (3, "y mixes labels of the types int and str"),
     ],
 )
@@ -222,7 +226,7 @@ def test_labels_that_are_missing_or_mixed_are_refused(label, match):
     labels[4] = label
     refuses(match, y=labels)
     refuses(match, y=pd.Series(labels))
-    refuses("y has 60 labels that are missing", y=np.full(60, np.nan))
+    refuses("y has 60 missing labels", y=np.full(60, np.nan))
 
 
 @pytest.mark.parametrize(
@@ -255,7 +259,7 @@ def test_a_device_is_refused_where_there_is_no_driver(monkeypatch):
     monkeypatch.setattr(_devices, "_count_devices", lambda: 0)
     monkeypatch.setattr(_devices, "_has_driver", lambda: False)
     monkeypatch.delenv(_devices.VARIABLE, raising=False)
-    refuses(r"devices=\[0\] has 0, but this process sees 0 CUDA devices", devices=[0])
+    refuses(r"devices=\[0\] contains 0, but this process sees 0 CUDA devices", devices=[0])
 
 
 class InterruptedRefit(Counted):

@@ -20,7 +20,7 @@ from sksearch._utils._compat import cloudpickle
 from sksearch.checkpoint import JournalError, SearchLockedError, SearchMismatchError
 from sksearch.checkpoint._checkpoint import read_journal
 from sksearch.checkpoint._lines import decode, encode
-from sksearch.executors.local._pool import end_idle_workers
+from sksearch.executors import end_idle_workers
 from sksearch.fitting.run._run import Run
 from tests import scripts
 from tests.faults.engine import ROOT, Engine, end
@@ -137,8 +137,8 @@ def test_a_damaged_journal_is_used_up_to_the_damage(resumable):  # row 39
     sound = journal.read_bytes()
     middle = len(sound) * 3 // 4
     for damaged, says in (
-        (sound + sound[-300:-100], "were cut off"),
-        (sound + b"\0" * 4096, "were cut off"),
+        (sound + sound[-300:-100], "were removed"),
+        (sound + b"\0" * 4096, "were removed"),
         (sound[:middle] + bytes([sound[middle] ^ 1]) + sound[middle + 1 :], "NOT used"),
     ):
         journal.write_bytes(damaged)
@@ -270,11 +270,11 @@ def test_a_full_disk_costs_the_checkpoint_and_not_the_search(tmp_path):  # row 4
     space = [{"quality": [q], "ballast": ["x" * 10_000]} for q in (0.1, 0.2, 0.3, 0.4)]
     search = random_search(Fake(log=str(log)), space, checkpoint_dir=tmp_path / "checkpoint")
     with small_files(36_000):
-        fit_with_one_warning(search, "cannot be written.*The search goes on", UserWarning)
+        fit_with_one_warning(search, "cannot be written.*The search continues", UserWarning)
     expected = random_search(Fake(), space, n_jobs=1).fit(X, Y)
     assert_same(search, expected)
     assert len(trainings(log)) == 8
-    fit_with_one_warning(search, "were cut off", UserWarning)
+    fit_with_one_warning(search, "were removed", UserWarning)
     assert_same(search, expected)
     assert len(trainings(log)) <= 8 + 6  # one was noted at least
 

@@ -1,4 +1,4 @@
-"""Rows 23 to 28 of the table of faults: what ends, hangs, or cannot travel."""
+"""Rows 23 to 28 of the table of faults: what ends, hangs, or cannot be stored."""
 
 import os
 import re
@@ -238,5 +238,5 @@ def test_what_cannot_be_pickled_costs_time_or_that_candidate_only(engine):  # ro
     if engine.is_here:
         search.fit(X, Y)
     else:
-        fit_with_one_warning(search, "cannot travel", UserWarning)
+        fit_with_one_warning(search, "cannot be stored", UserWarning)
     assert_same(search, halving(Fake(), n_jobs=1).fit(X, Y))

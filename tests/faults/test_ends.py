@@ -119,7 +119,7 @@ def test_it_ends_the_search_as_it_ends_that_of_scikit_learn(end, at, tmp_path):
     error = {**ENDS, **TIMERS}[end][1]
     with pytest.raises(error):
         search_of(sklearn.model_selection.GridSearchCV, end, at).fit(X, Y)
-    search = search_of(sksearch.GridSearchCV, end, at, checkpoint_dir=tmp_path)
+    search = search_of(sksearch.model_selection.GridSearchCV, end, at, checkpoint_dir=tmp_path)
     with pytest.raises(error):
         search.fit(X, Y)
     assert search.interrupted_
@@ -137,7 +137,7 @@ def test_it_ends_the_search_as_it_ends_that_of_scikit_learn(end, at, tmp_path):
 def test_it_does_so_from_workers(end, args):
     args = dict(args)
     with joblib.parallel_config(args.pop("backend", "loky")), pytest.raises(ENDS[end][1]):
-        search = search_of(sksearch.GridSearchCV, end, **args)
+        search = search_of(sksearch.model_selection.GridSearchCV, end, **args)
         search.fit(X, Y)
     assert search.interrupted_
     assert search.cv_results_["mean_test_score"].tolist()[:2] == [0.1, 0.2]

@@ -28,17 +28,15 @@ from sklearn.svm import SVC
 from sksearch import (
     ASHASearchCV,
     GPBayesSearchCV,
-    GridSearchCV,
     HyperbandSearchCV,
-    PASHASearchCV,
-    RandomizedSearchCV,
     RandomSearchCV,
     SearchCV,
     SuccessiveHalvingSearchCV,
-    TPEHalvingSearchCV,
     TPESearchCV,
 )
 from sksearch.checkpoint._checkpoint import read_journal
+from sksearch.model_selection import GridSearchCV, RandomizedSearchCV
+from sksearch.search import PASHASearchCV, TPEHalvingSearchCV
 from tests.faults.estimators import Everywhere, Fake, trainings
 
 X, y = make_classification(90, 5, n_informative=3, n_redundant=0, random_state=0)
@@ -60,8 +58,8 @@ CAUSES = {
     "infinity": (SVC(), np.nan_to_num(HOLE, nan=np.inf), y, "column 2 of X.*infinite"),
     "negative values": (MultinomialNB(), X, y, r"negative values.*MinMaxScaler\(\)"),
     "missing target": (Ridge(), X, np.where(y == 1, np.nan, 0.0), "y is missing .* in 45 rows"),
-    "negative counts": (PoissonRegressor(), X, X[:, 0], "y has values from -.*Poisson"),
-    "one class": (SVC(), X, np.zeros(90), "y holds a single class"),
+    "negative counts": (PoissonRegressor(), X, X[:, 0], "y has a minimum of -.*Poisson"),
+    "one class": (SVC(), X, np.zeros(90), "y contains a single class"),
     "two targets": (SVC(), X, np.c_[y, y], "MultiOutputClassifier"),
     "images": (SVC(), X.reshape(90, 5, 1), y, r"X.reshape\(len\(X\), -1\)"),
     "one column": (SVC(), X[:, 0], y, r"X.reshape\(-1, 1\)"),
@@ -125,7 +123,7 @@ def test_every_search_ends_soon(search):
             SVC(),
             make_scorer(f1_score),
             y + (X[:, 0] > 0),
-            "for two classes, and y has 3: .*'f1_macro'",
+            "for two classes, but y has 3: .*'f1_macro'",
         ),
         (SVC(), "f1", NAMES, "pos_label='yes'"),
         (SVC(), "f1", np.where(np.arange(90) % 3, "well", "sick"), "pos_label='sick'"),
@@ -245,7 +243,7 @@ def test_where_only_the_untuned_model_has_a_score_that_is_said():
     Fragile.__module__ = "sklearn.svm"
     Fragile.__name__ = "SVC"
     search = SearchCV(Fragile(), n_iter=6, cv=2, random_state=0)
-    with pytest.warns(UserWarning, match="what comes back is not tuned"):
+    with pytest.warns(UserWarning, match="the result is not tuned"):
         search.fit(X, y)
     assert search.best_params_["C"] == 1.0
 

@@ -270,7 +270,7 @@ def test_metrics_that_a_candidate_lacks_cost_that_candidate_only():
     found = search.cv_results_
     np.testing.assert_array_equal(found["mean_test_a"], [0.3, *[np.nan] * 3, 0.5, np.nan])
     np.testing.assert_array_equal(found["mean_test_b"], [0.1, *[np.nan] * 4, 0.2])
-    assert "'a', which refit names, got the metrics ['b']" in search.errors_[1]
+    assert "'a' of refit, got the metrics ['b']" in search.errors_[1]
     assert "must return a dict with the metric 'a'" in search.errors_[3]
 
 

@@ -25,12 +25,12 @@ from sklearn.tree import DecisionTreeClassifier
 from sksearch import (
     GPBayesSearchCV,
     HyperbandSearchCV,
-    QuasiRandomSearchCV,
     RandomSearchCV,
     SearchCV,
     SuccessiveHalvingSearchCV,
 )
 from sksearch._utils._compat import cloudpickle
+from sksearch.search import QuasiRandomSearchCV
 
 # Workers cannot import this file, so its estimators travel by value.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])

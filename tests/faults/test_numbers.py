@@ -27,10 +27,12 @@ AT_TIMES = [
     math.inf, np.float32("inf"), None, -1, 0, 1, 1.5, 1e-320, 1e308, 2**62, 10**9, 10**6,
     np.int64(-1), np.int64(0), np.uint8(255), np.float64(3.0), np.array(2),
 ]  # fmt: skip
-CLASSES = [getattr(sksearch, name) for name in sksearch.__all__ if name.endswith("SearchCV")]
+CLASSES = [
+    getattr(sksearch.search, name) for name in sksearch.search.__all__ if name.endswith("SearchCV")
+]
 COMMON = set(signature(sksearch.RandomSearchCV).parameters)
 # Its estimators differ; in a grid there is no number but those that halving has.
-CLASSES.remove(sksearch.HypergradientSearchCV)
+CLASSES.remove(sksearch.search.HypergradientSearchCV)
 
 
 class TrainingBeginsError(Exception):

@@ -102,13 +102,13 @@ def test_overtime_is_for_those_that_run(tmp_path):
 def test_a_search_in_which_all_hang_says_so_in_time(tmp_path):
     log = tmp_path / "log"
     search = search_of(log, 0.1, n_jobs=2, timeout=SECONDS, overtime=0)
-    with pytest.raises(TimeoutError, match=r"No candidate had its score within timeout=2"):
+    with pytest.raises(TimeoutError, match=r"No candidate was scored within timeout=2"):
         fit_in_time(search, log)
 
 
 def test_a_time_that_is_up_before_anything_began_is_named(tmp_path):
     search = search_of(tmp_path / "log", None, timeout=1e-9, overtime=0)
-    with pytest.raises(TimeoutError, match=r"No candidate had its score within timeout=1e-09"):
+    with pytest.raises(TimeoutError, match=r"No candidate was scored within timeout=1e-09"):
         search.fit(X, Y)
 
 

@@ -22,8 +22,9 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from sksearch import HyperbandSearchCV, QuasiRandomSearchCV, RandomSearchCV, SearchCV
+from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV
 from sksearch._utils._compat import cloudpickle
+from sksearch.search import QuasiRandomSearchCV
 
 # Workers cannot import this file, so its estimators travel by value.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -285,7 +286,7 @@ def test_functions_as_values_reach_the_workers():  # row 38
 
 @pytest.mark.parametrize("cls", [RandomSearchCV, QuasiRandomSearchCV, SearchCV, hyperband])
 def test_zero_workers_are_refused(cls):  # row 49
-    with pytest.raises(ValueError, match="n_jobs=0 leaves nobody"):
+    with pytest.raises(ValueError, match="n_jobs=0 leaves no worker"):
         cls(Fake(), {"quality": uniform()}, n_jobs=0).fit(X, Y)
 
 

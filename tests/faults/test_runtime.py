@@ -16,8 +16,9 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import KFold
 from sklearn.svm import SVC
 
-from sksearch import HyperbandSearchCV, RandomizedSearchCV, RandomSearchCV
+from sksearch import HyperbandSearchCV, RandomSearchCV
 from sksearch._utils._compat import cloudpickle
+from sksearch.model_selection import RandomizedSearchCV
 from tests import scripts
 
 # Workers cannot import this file, so its estimators travel by value.
@@ -315,7 +316,7 @@ def test_a_model_that_cannot_be_pickled_is_trained_anew_with_one_warning(temp_di
         def score(self, X, y):
             return self.quality + self.n_calls_
 
-    with pytest.warns(UserWarning, match="cannot travel from rung to rung") as record:
+    with pytest.warns(UserWarning, match="cannot be stored between rungs") as record:
         search = hyperband(Locked(), QUALITIES, n_jobs=2).fit(X, Y)
     assert len(record) == 1
     alone = hyperband(Locked(), QUALITIES).fit(X, Y)

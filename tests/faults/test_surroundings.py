@@ -24,8 +24,7 @@ from sksearch._utils._compat import cloudpickle
 from sksearch.checkpoint import SearchLockedError, SearchMismatchError
 from sksearch.checkpoint._checkpoint import read_journal
 from sksearch.checkpoint._lines import encode
-from sksearch.executors import EngineLostError, FuturesBackend
-from sksearch.executors.local._pool import end_idle_workers
+from sksearch.executors import EngineLostError, FuturesBackend, end_idle_workers
 from sksearch.fitting.run._run import Run
 from tests.executors import engines
 from tests.faults.engine import ROOT
@@ -101,7 +100,7 @@ def seconds_to_read(n, folder):
 
 @pytest.mark.slow
 def test_any_count_of_workers_but_zero_finds_the_same():  # row 49
-    with pytest.raises(ValueError, match="n_jobs=0 leaves nobody"):
+    with pytest.raises(ValueError, match="n_jobs=0 leaves no worker"):
         halving(n_jobs=0).fit(X, Y)
     expected = halving(n_jobs=1).fit(X, Y)
     for n_jobs in (3, -1):
@@ -143,7 +142,7 @@ def lose(close, folder):
 @pytest.mark.slow
 def test_a_search_whose_engine_is_gone_goes_on_on_another(engine, tmp_path):  # row 50
     log = tmp_path / "log"
-    gone = pytest.raises(EngineLostError, match=r"is gone.*checkpoint_dir")
+    gone = pytest.raises(EngineLostError, match=r"is lost.*checkpoint_dir")
     if engine.name == "dask":
         import distributed
 
@@ -156,7 +155,7 @@ def test_a_search_whose_engine_is_gone_goes_on_on_another(engine, tmp_path):  # 
         (out, err), _ = engine.run(ENGINE_LOST, tmp_path)
         # Ray ends a process that is just asking something when it is shut down in a thread.
         ended = "The core worker has already been shutdown" in err
-        assert "Ray is gone: it was shut down" in out or ended, err
+        assert "Ray is lost: it was shut down" in out or ended, err
     else:  # no such engine can go, but a pool of the user's can
         pool = ThreadPoolExecutor(2)
         with pool, joblib.parallel_config(FuturesBackend(pool)), gone:

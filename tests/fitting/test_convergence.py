@@ -108,7 +108,7 @@ def test_it_needs_no_count_and_no_time(tmp_path):
     ("params", "match"),
     [
         ({"stop": "soon"}, "stop"),
-        ({"stop": "converged", "cv": ShuffleSplit(1, random_state=0)}, "cv gives one fold"),
+        ({"stop": "converged", "cv": ShuffleSplit(1, random_state=0)}, "cv has one fold"),
     ],
 )
 def test_bad_arguments_are_refused(params, match):

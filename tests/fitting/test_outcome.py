@@ -344,9 +344,13 @@ def test_counts_rise_to_the_last_and_hold_the_own():
 @pytest.mark.parametrize(
     ("model", "space", "match"),
     [
-        (SVC(), {"max_iter": Outcome(5)}, "further and further"),
-        (RandomForestClassifier(), {"n_estimators": Outcome(5)}, "further and further"),
-        (HistGradientBoostingClassifier(), {"max_depth": Outcome(5)}, "further and further"),
+        (SVC(), {"max_iter": Outcome(5)}, "cannot continue training by it"),
+        (RandomForestClassifier(), {"n_estimators": Outcome(5)}, "cannot continue training by it"),
+        (
+            HistGradientBoostingClassifier(),
+            {"max_depth": Outcome(5)},
+            "cannot continue training by it",
+        ),
         (HistGradientBoostingClassifier(), {"iterations": Outcome(5)}, "Invalid parameter"),
         (
             GradientBoostingClassifier(),
@@ -374,7 +378,7 @@ def test_a_count_is_at_least_one(high):
 def test_a_resource_that_cuts_training_is_refused():
     space = RATES | {"max_iter": Outcome(40)}
     model = HistGradientBoostingClassifier()
-    with pytest.raises(ValueError, match="resource='max_depth' cuts training"):
+    with pytest.raises(ValueError, match="resource='max_depth' interrupts training"):
         HyperbandSearchCV(model, space, resource="max_depth", max_resources=9).fit(X, y)
 
 

@@ -26,13 +26,14 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 import sksearch
-from sksearch import HypergradientSearchCV, SuccessiveHalvingSearchCV
+from sksearch import SuccessiveHalvingSearchCV
 from sksearch._utils._overrides import PREDICTION, TRAINING, overridden
 from sksearch.base import State
 from sksearch.estimators import default_space, growth_of
 from sksearch.estimators._continuation import can_grow
 from sksearch.estimators._pipeline import last_step
 from sksearch.resources import EpochsResource
+from sksearch.search import HypergradientSearchCV
 from sksearch.space import Outcome
 
 X, y = make_classification(150, 5, n_informative=4, n_redundant=0, flip_y=0.3, random_state=0)
@@ -48,7 +49,7 @@ def same_as_scikit_learn(estimator, space, **options):
             more["random_state"] = 0
         ours, theirs = (
             getattr(module, name)(clone(estimator), space, cv=3, **more, **options).fit(X, y)
-            for module in (sksearch, model_selection)
+            for module in (sksearch.model_selection, model_selection)
         )
         for column, values in theirs.cv_results_.items():
             if "time" not in column:
@@ -330,7 +331,7 @@ def test_thresholds_are_not_found_past_a_predict_of_one_s_own():
         def predict(self, X):
             return 1 - super().predict(X)
 
-    with pytest.raises(ValueError, match="Decides has a predict of its own"):
+    with pytest.raises(ValueError, match="Decides overrides predict"):
         growth_of(Decides(LogisticRegression()), "threshold")
 
 
@@ -357,7 +358,9 @@ def test_epochs_are_calls_of_a_partial_fit_of_one_s_own(kind):
 
 
 def test_epochs_that_leave_out_a_fit_of_one_s_own_are_warned_about():
-    with pytest.warns(UserWarning, match="trains by partial_fit, and Shrunk has a fit of its own"):
+    with pytest.warns(
+        UserWarning, match="trains by partial_fit, so the custom fit of Shrunk is not"
+    ):
         EpochsResource().check(shrunk(SGDClassifier)(), [])
 
     class Both(shrunk(SGDClassifier)):

@@ -273,7 +273,7 @@ def test_copies_of_a_row_need_equal_predictions():
     known = KnownRows(rows)
     assert known.entries(rows[::-1], np.array([5.0, 6, 5])).tolist() == [5, 6, 5]
     assert known.entries(rows.copy(), np.array([5.0, 6, 7])).tolist() == [5, 6, 7]
-    with pytest.raises(UnknownRowsError, match="copies with other predictions"):
+    with pytest.raises(UnknownRowsError, match="copies with different predictions"):
         known.entries(rows[[0]], np.array([5.0, 6, 7]))
 
 

@@ -6,7 +6,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sksearch import (
     Bound,
-    ForestBayesSearchCV,
     GPBayesSearchCV,
     HyperbandSearchCV,
     RandomSearchCV,
@@ -17,6 +16,7 @@ from sksearch import (
 from sksearch.executors import VirtualClock
 from sksearch.reporting import hypervolume_curve, one_standard_error
 from sksearch.samplers import NSGA2Sampler, ScalarisedSampler, TPESampler
+from sksearch.search import ForestBayesSearchCV
 from tests.frozen.answers import found, front_of
 from tests.frozen.cases import case
 from tests.frozen.estimators import PLANE, SPACE, WIDTHS, XR, Hill, X, y, yr

@@ -87,7 +87,7 @@ def error_of(call):
         call()
     except Exception as error:
         text = f"{type(error).__name__}: {' / '.join(str(error).splitlines())}"
-        return re.sub("(count of iterations of the last step): .*", r"\1.", text)
+        return re.sub("(number of iterations of the last step): .*", r"\1.", text)
     return "nothing is raised"
 
 

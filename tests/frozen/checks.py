@@ -17,13 +17,13 @@ from sksearch import (
     RandomSearchCV,
     SearchCV,
     TPESearchCV,
-    earlier_results,
     load_history,
     minimize,
     report,
 )
 from sksearch.samplers import GPSampler, TPESampler
 from sksearch.schedulers import FoldRace, FullFidelity, Hyperband, SuccessiveHalving
+from sksearch.search import earlier_results
 from sksearch.space import LogRandInt, Outcome, Space, When
 from tests.frozen.answers import errors_of
 from tests.frozen.cases import case

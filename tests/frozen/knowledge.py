@@ -10,9 +10,9 @@ from sksearch import (
     RandomSearchCV,
     SearchCV,
     TPESearchCV,
-    earlier_results,
     minimize,
 )
+from sksearch.search import earlier_results
 from tests.frozen.answers import found
 from tests.frozen.cases import case
 from tests.frozen.estimators import PLANE, SPACE, XR, Hill, TimedKNeighborsClassifier, X, y, yr

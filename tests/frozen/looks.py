@@ -20,11 +20,7 @@ import sksearch
 from sksearch import (
     ASHASearchCV,
     BOHBSearchCV,
-    FabolasSearchCV,
-    GridSearchCV,
     HyperbandSearchCV,
-    IncrementalEvaluationSearchCV,
-    PASHASearchCV,
     PBTSearchCV,
     RandomSearchCV,
     SearchCV,
@@ -33,7 +29,9 @@ from sksearch import (
     report,
 )
 from sksearch.executors import VirtualClock
+from sksearch.model_selection import GridSearchCV
 from sksearch.reporting import to_mlflow
+from sksearch.search import FabolasSearchCV, IncrementalEvaluationSearchCV, PASHASearchCV
 from sksearch.space import default_space, first_candidates
 from sksearch.stats import (
     anytime_regret,
@@ -247,10 +245,10 @@ def default_spaces():
 
 @case
 def signatures_of_all_searches():
-    names = [name for name in sksearch.__all__ if name.endswith("SearchCV")]
+    names = [name for name in sksearch.search.__all__ if name.endswith("SearchCV")]
     return {
         name: [f"{p.name}={p.default!r}" for p in
-               inspect.signature(getattr(sksearch, name)).parameters.values()]
+               inspect.signature(getattr(sksearch.search, name)).parameters.values()]
         for name in names
     }  # fmt: skip
 

@@ -18,10 +18,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sksearch import (
     GPBayesSearchCV,
-    GridSearchCV,
     HyperbandSearchCV,
     PBTSearchCV,
-    RandomizedSearchCV,
     RandomSearchCV,
     SearchCV,
     SuccessiveHalvingSearchCV,
@@ -29,6 +27,7 @@ from sksearch import (
     load_history,
 )
 from sksearch.executors import VirtualClock
+from sksearch.model_selection import GridSearchCV, RandomizedSearchCV
 from sksearch.resources import EpochsResource
 from sksearch.samplers import GridSampler, QuasiRandomSampler
 from sksearch.schedulers import MedianStopping, SuccessiveHalving

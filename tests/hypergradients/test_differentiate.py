@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from sksearch.hypergradients import (
+    BilevelProblem,
     LinearProblem,
+    MomentumProblem,
     TorchProblem,
     _online,
     forward,
@@ -89,7 +91,7 @@ def test_more_steps_back_are_nearer_to_all_of_them():
     assert gaps[-1] == 0
     assert gaps[0] > 1e-3
     for n in (-1, 31):
-        with pytest.raises(ValueError, match=f"n_steps={n} must be from 0 to .* 30"):
+        with pytest.raises(ValueError, match=f"n_steps={n} must be between 0 and 30"):
             truncated(problem, THETA, W0, BATCHES, RATE, n)
 
 
@@ -114,6 +116,115 @@ def test_a_series_that_diverges_or_has_no_terms_is_told():
         neumann(problem, THETA, w, 30.0, 50)
     with pytest.raises(ValueError, match="n_steps=0"):
         neumann(problem, THETA, w, 0.1, 0)
+
+
+def trained_with_momentum(problem, theta, batches, momentum):
+    w, v = W0, np.zeros(5)
+    for rows in batches:
+        v = momentum * v + problem.gradient(w, theta, rows)
+        w = w - RATE * v
+    return w
+
+
+@losses
+@pytest.mark.parametrize("momentum", [0.0, 0.5, 0.9])
+def test_training_with_momentum_agrees_with_finite_differences(loss, momentum):
+    plain = problem_of(loss)
+    problem = MomentumProblem(plain, RATE, momentum)
+
+    def value(theta):
+        return plain.validation(trained_with_momentum(plain, theta, BATCHES, momentum), theta)[0]
+
+    start = np.concatenate([W0, np.zeros(5)])
+    found, gradient = reverse(problem, THETA, start, BATCHES, 1.0)
+    assert found == pytest.approx(value(THETA), rel=1e-12)
+    assert gradient == pytest.approx(differences(value, THETA), rel=1e-4, abs=1e-7)
+    if momentum == 0:
+        assert gradient == pytest.approx(reverse(plain, THETA, W0, BATCHES, RATE)[1])
+
+
+@losses
+def test_the_fixed_point_of_momentum_has_the_derivative_of_the_minimum(loss):
+    plain = problem_of(loss)
+    problem, w = MomentumProblem(plain, RATE, 0.8), plain.solve(THETA)
+    state = np.concatenate([w, np.zeros(5)])  # it does not move
+    np.testing.assert_allclose(problem.gradient(state, THETA), 0, atol=1e-8)
+    expected = implicit(plain, THETA, w)[1]
+    assert neumann(problem, THETA, state, 1.0, 600)[1] == pytest.approx(expected, rel=1e-6)
+    B = problem.mixed(state, THETA)
+    v = np.arange(10.0)
+    np.testing.assert_allclose(B.T @ v, problem.mixed_product(state, THETA, v))
+    for way, args in [(implicit, (state,)), (forward, (state, [None], 1.0))]:
+        with pytest.raises(ValueError, match="MomentumProblem is not: use"):
+            way(problem, THETA, *args)
+
+
+class Equilibrium(BilevelProblem):
+    """A recurrent net at rest, w = tanh(A w + theta), with E = |w|^2 / 2."""
+
+    A = 0.4 * np.random.default_rng(3).standard_normal((3, 3))
+    symmetric = False
+
+    def gradient(self, w, theta, rows=None):
+        return w - np.tanh(self.A @ w + theta)
+
+    def slope(self, w, theta):
+        return 1 - np.tanh(self.A @ w + theta) ** 2
+
+    def hessian_product(self, w, theta, v, rows=None):
+        return v - self.A.T @ (self.slope(w, theta) * v)
+
+    def mixed(self, w, theta, rows=None):
+        return -np.diag(self.slope(w, theta))
+
+    def mixed_product(self, w, theta, v, rows=None):
+        return -self.slope(w, theta) * v
+
+    def validation(self, w, theta):
+        return float(w @ w) / 2, w, np.zeros(3)
+
+    def solve(self, theta):
+        w = np.zeros(3)
+        for _ in range(500):
+            w = w - self.gradient(w, theta)
+        return w
+
+
+def test_the_fixed_point_of_any_map_agrees_with_finite_differences():
+    problem, theta = Equilibrium(), np.array([0.3, -0.5, 0.8])
+
+    def value(theta):
+        return problem.validation(problem.solve(theta), theta)[0]
+
+    found, gradient = neumann(problem, theta, problem.solve(theta), 1.0, 200)
+    assert found == value(theta)
+    assert gradient == pytest.approx(differences(value, theta), rel=1e-6)
+    same = reverse(problem, theta, np.zeros(3), [None] * 200, 1.0)[1]
+    assert same == pytest.approx(gradient, rel=1e-6)
+
+
+@pytest.mark.parametrize("n", [1, 3, 10])
+def test_a_series_continues_from_a_start(n):
+    problem = problem_of()
+    w, start = problem.solve(THETA), np.zeros(5)
+    for done in range(1, 4):
+        found = neumann(problem, THETA, w, 0.1, n, start=start)[1]
+        assert found == pytest.approx(neumann(problem, THETA, w, 0.1, done * n)[1], rel=1e-10)
+    neumann(problem, THETA, w, 0.1, 2000, start=start)
+    near = THETA + 0.01  # a few terms suffice from there
+    w, exact = problem.solve(near), implicit(problem, near, problem.solve(near))[1]
+    gaps = [
+        np.abs(neumann(problem, near, w, 0.1, n, start=s)[1] - exact).max() for s in (None, start)
+    ]
+    assert gaps[1] < 0.1 * gaps[0]
+    again = neumann(problem, near, w, 0.1, 2000, start=start)[1]
+    assert neumann(problem, near, w, 0.1, n, start=start)[1] == pytest.approx(again, rel=1e-9)
+
+
+@pytest.mark.parametrize(("rate", "momentum"), [(0.0, 0.5), (-1, 0.5), (0.1, 1.0), (0.1, -0.1)])
+def test_a_momentum_that_cannot_be_is_refused(rate, momentum):
+    with pytest.raises(ValueError, match=r"learning_rate=.* must be positive, and momentum="):
+        MomentumProblem(problem_of(), rate, momentum)
 
 
 @losses
@@ -171,7 +282,7 @@ def test_a_hessian_that_is_not_positive_definite_is_told():
 def test_wrong_losses_and_targets_are_told():
     with pytest.raises(ValueError, match="loss='hinge' must be one of"):
         problem_of("hinge")
-    with pytest.raises(ValueError, match="targets that are -1 or 1"):
+    with pytest.raises(ValueError, match="targets of -1 or 1"):
         LinearProblem(X, Y, X, Y, loss="logistic")
 
 

@@ -160,7 +160,10 @@ ERRORS = {
     "liblinear": (LogisticRegression(solver="liblinear"), "pass solver='lbfgs'"),
     "own kernel": (KernelRidge(kernel=np.dot), "pass kernel='rbf'"),
     "a tree": (StandardScaler(), r"pass Ridge\(\), RidgeClassifier\(\)"),
-    "too early": (make_pipeline(FeaturePenalties(), StandardScaler(), Ridge()), "right before"),
+    "too early": (
+        make_pipeline(FeaturePenalties(), StandardScaler(), Ridge()),
+        "directly precede",
+    ),
 }
 
 
@@ -174,7 +177,7 @@ def test_an_estimator_that_is_not_smooth_is_refused(case):
 def test_folds_that_lack_a_class_are_refused():
     splits = [(np.arange(100), np.arange(100, 150))]
     parts = parts_of(LogisticRegression())
-    with pytest.raises(ValueError, match="Fold 0 trains without one of the 3 classes"):
+    with pytest.raises(ValueError, match="training set of fold 0 lacks one of the 3 classes"):
         CrossValidatedLoss(parts, {"C": RANGE}, X3, Y3, splits, np.unique(Y3), {})
 
 

@@ -39,7 +39,7 @@ def test_it_is_a_transformer():
         (FeaturePenalties(0), "a positive number"),
         (FeaturePenalties([1, 2], groups=[0] * 10), "or 1 of them: one for each group"),
         (FeaturePenalties(groups=[0, 1]), "groups=.* for each of 10 features"),
-        (FeaturePenalties(groups=np.ones(10)), "whole numbers from 0"),
+        (FeaturePenalties(groups=np.ones(10)), "an integer from 0"),
     ],
 )
 def test_errors_say_what_to_pass(step, message):

@@ -423,7 +423,7 @@ def test_members_that_are_fitted_anew_are_trained_on_all_rows_as_they_were_score
      ("lightgbm", {}, {"eval_set": [(X, Y)]})],
 )  # fmt: skip
 def test_a_population_that_cannot_go_on_is_refused(library, params, fit_params):
-    with pytest.raises(ValueError, match=r"goes on from fitted models.*without early"):
+    with pytest.raises(ValueError, match=r"continues training fitted models.*without early"):
         pbt(booster(library, **params)).fit(X, Y, **fit_params)
 
 

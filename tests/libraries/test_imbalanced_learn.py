@@ -148,7 +148,7 @@ def test_lost_states_are_trained_again_on_the_same_rows(tmp_path):
         make_pipeline(*steps, Unpicklable(random_state=0)), checkpoint_dir=str(tmp_path)
     )
     lost.set_params(param_distributions={"unpicklable__alpha": loguniform(1e-5, 1e-1)})
-    with pytest.warns(UserWarning, match="cannot travel"):
+    with pytest.warns(UserWarning, match="cannot be stored between rungs"):
         lost.fit(X, y)
     np.testing.assert_array_equal(
         here.cv_results_["mean_test_score"], lost.cv_results_["mean_test_score"]

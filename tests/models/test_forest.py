@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestRegressor
 
-from sksearch.models._forest import INACTIVE, MIN_VARIANCE, Forest
+from sksearch.models import Forest
+from sksearch.models._forest import INACTIVE, MIN_VARIANCE
 
 
 def rng(seed=0):

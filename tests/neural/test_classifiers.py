@@ -239,10 +239,12 @@ def test_early_stopping_is_refused_where_training_goes_on(images):
 
 def test_an_architecture_that_leaves_no_pixel_says_so():
     X, y = load_digits(return_X_y=True)  # 8 x 8 pixels
-    with pytest.raises(ValueError, match=r"leaves no pixel: .* 8 x 8 pixels are 1 x 1 before"):
+    with pytest.raises(
+        ValueError, match=r"too small for this architecture: .* 8 x 8 pixels are only 1 x 1 before"
+    ):
         BlockConvNetClassifier(n_blocks=4, device="cpu").fit(X, y)
     nets = LayeredConvNetClassifier(n_layers=5, device="cpu")
-    with pytest.raises(ValueError, match="leaves no pixel"):
+    with pytest.raises(ValueError, match="too small for this architecture"):
         nets.fit(X, y)
 
 
@@ -283,10 +285,10 @@ def test_a_fitted_net_is_pickled_with_its_predictions(make, images):
 @pytest.mark.parametrize(
     ("params", "weight", "match"),
     [
-        ({"class_weight": {"topp": 2.0}}, None, r"labels \['topp'\], and the classes are"),
+        ({"class_weight": {"topp": 2.0}}, None, r"labels \['topp'\], but the classes are"),
         ({"class_weight": {"top": -1.0}}, None, r"class_weight\['top'\]=-1.0 must be a finite"),
         ({"class_weight": {"top": np.nan}}, None, r"class_weight\['top'\]=nan must be a finite"),
-        ({}, -1.0, "negative weight -1: pass weights of 0 or more"),
+        ({}, -1.0, "negative weight -1: pass weights of at least 0"),
         ({"n_stages": 8}, None, "those of 8 x 8.*set n_stages to 4 or less"),
     ],
 )

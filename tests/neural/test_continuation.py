@@ -124,7 +124,7 @@ def test_the_rate_follows_the_schedule_over_calls(images):
 
 
 def test_a_schedule_without_its_horizon_is_refused(images):
-    with pytest.raises(ValueError, match="set horizon to the count of epochs over all calls"):
+    with pytest.raises(ValueError, match="set horizon to the number of epochs over all calls"):
         quick(schedule="cosine").partial_fit(*images)
     assert quick(schedule="auto").partial_fit(*images).horizon_ is None  # a constant rate
 

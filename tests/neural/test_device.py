@@ -31,7 +31,7 @@ def test_other_errors_stay_what_they_are():
 
 def test_a_gpu_that_is_not_there_is_named(images, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(ValueError, match="needs a GPU that PyTorch can use, and finds none"):
+    with pytest.raises(ValueError, match="needs a GPU that PyTorch can use, but none was found"):
         PixelLogisticClassifier(device="cuda").fit(*images)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)

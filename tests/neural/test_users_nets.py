@@ -289,7 +289,7 @@ def test_workers_and_checkpoints_change_nothing(tmp_path, one_thread):
     assert_same_search(kept().fit(X, y), alone)
     grown = partial(search, net, scoring="neg_log_loss", checkpoint_dir=tmp_path / "grown")
     grown(n_candidates=6).fit(X, y)
-    with pytest.warns(UserWarning, match="does not begin with 6 of the 18"):
+    with pytest.warns(UserWarning, match="cannot reuse 6 of the 18"):
         assert_same_search(grown(n_candidates=9).fit(X, y), alone)
 
 
@@ -338,7 +338,7 @@ def test_what_all_candidates_would_begin_with_is_refused():
 
 def test_a_callback_of_the_end_acts_in_the_refit_and_says_so():
     net = classifier(Averaged())
-    with pytest.warns(UserWarning, match="Averaged, whose on_train_end comes with the last"):
+    with pytest.warns(UserWarning, match="Averaged, whose on_train_end runs only at the end"):
         found = search(net).fit(X, y)
     ours = dict(found.best_estimator_.callbacks_)["Averaged"]
     assert (ours.began_, ours.ended_) == (1, 1)
@@ -418,7 +418,7 @@ def test_a_callback_that_is_switched_off_is_no_reason_to_refuse():
 
 def test_a_split_of_its_own_is_told_where_it_is_the_default():
     net = NeuralNetClassifier(Net, verbose=0)
-    with pytest.warns(UserWarning, match="a fifth of the rows.*train_split=None"):
+    with pytest.warns(UserWarning, match="a fifth of each training fold.*train_split=None"):
         EpochsResource().check(net, ["lr"])
 
 
@@ -449,7 +449,7 @@ def test_a_module_is_told_how_to_become_an_estimator():
 
 
 def test_a_net_inside_of_another_estimator_is_refused():
-    with pytest.raises(ValueError, match="not inside of MultiOutputClassifier: pass the net"):
+    with pytest.raises(ValueError, match="not inside MultiOutputClassifier: pass the net"):
         EpochsResource().check(MultiOutputClassifier(classifier()), [])
 
 

@@ -58,7 +58,7 @@ def test_resources_and_axes_can_be_given():
     assert ax.get_xlabel() == "Trees"
     _, pair = plt.subplots(nrows=2)
     assert ProfileDisplay(curves={"": CURVES}).plot(pair).order_ax_ is pair[1]
-    with pytest.raises(ValueError, match="resources has 8 values: it needs one for each column"):
+    with pytest.raises(ValueError, match="resources has 8 values, but curves have"):
         ProfileDisplay.from_curves(CURVES, resources=resources[:8])
 
 

@@ -95,7 +95,7 @@ def test_a_search_that_found_the_best_at_once_leaves_below():
         ({"a": RUNS[:, :9]}, {}, "30 points of grid"),
         (RUNS, {"band": "sd"}, "band='sd' must be one of"),
         (RUNS * 0, {}, "No regret is positive"),
-        ({"a": np.vstack([RUNS, np.full(30, np.nan)])}, {}, "Nowhere on grid"),
+        ({"a": np.vstack([RUNS, np.full(30, np.nan)])}, {}, "no point of grid in common"),
         ({}, {}, "results is empty"),
     ],
 )

@@ -250,7 +250,7 @@ def test_two_parameters_and_more_show_four_pictures():
 
 def test_unknown_names_are_refused():
     for display in (SliceDisplay, ParallelDisplay):
-        with pytest.raises(ValueError, match="'nu', which is none of"):
+        with pytest.raises(ValueError, match="'nu': the parameters with two values"):
             display.from_search(history_of(20), params=["nu"])
     for display in (ContourDisplay, RankDisplay):
         with pytest.raises(ValueError, match="must name two"):

@@ -121,5 +121,5 @@ def test_thousands_of_bars_and_hundreds_of_workers_are_drawn():
 
 def test_a_search_without_times_says_so():
     found = minimize(lambda p: p["quality"], SPACE, n_iter=3, random_state=0)
-    with pytest.raises(ValueError, match="does not know when"):
+    with pytest.raises(ValueError, match="were not recorded"):
         TimelineDisplay.from_search(found)

@@ -13,7 +13,8 @@ from sklearn.base import BaseEstimator
 from sksearch import ASHASearchCV, HyperbandSearchCV, RandomSearchCV
 from sksearch.executors import VirtualClock, spend
 from sksearch.history import Result
-from sksearch.progress._progress import Progress, Watch, _Counts
+from sksearch.progress import Progress
+from sksearch.progress._progress import Watch, _Counts
 from sksearch.progress._status_line import duration
 from sksearch.resources import EpochsResource, SamplesResource
 from sksearch.schedulers import ASHA, PASHA, FullFidelity, Hyperband, IncrementalEvaluation

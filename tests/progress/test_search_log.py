@@ -83,7 +83,7 @@ def test_what_a_journal_knew_is_not_told_again(caplog, tmp_path):
     caplog.set_level(logging.DEBUG, logger="sksearch")
     hyperband(checkpoint_dir=tmp_path).fit(X, Y)
     begin, _ = messages(caplog, logging.INFO)
-    assert begin == "Hyperband: begins, 15 candidates, 2 folds, 20 evaluations are known"
+    assert begin == "Hyperband: starts, 15 candidates, 2 folds, with 20 earlier evaluations"
     assert not messages(caplog, logging.DEBUG)
 
 

@@ -219,9 +219,7 @@ def test_floats_for_a_count_are_mended_by_whole_numbers(estimator, name, own, lo
         estimator, space, lambda params: 0.5 if params[name] == own else math.nan, {name: own}, 8
     )
     (advice,) = (each for each in advice_on(search) if each.rule == "failures")
-    assert (
-        advice.text == f"7 candidates failed, all with fractions for {name}. Draw whole numbers."
-    )
+    assert advice.text == f"7 candidates failed, all with fractions for {name}. Draw integers."
     assert advice.code.endswith("LogRandInt(1, 16)" if log else "randint(1, 16)")
     assert_valid(advice.code, search)
 
@@ -247,7 +245,7 @@ class Odd:
 def test_a_choice_is_taken_out_however_it_was_written(space, left):
     search = fitted(SVC(), space, lambda params: math.nan if params["kernel"] == "poly" else 0.5)
     (advice,) = (each for each in advice_on(search) if each.rule == "failures")
-    assert advice.text.endswith("all with kernel='poly'. Take it out.")
+    assert advice.text.endswith("all with kernel='poly'. Remove it.")
     made = changed_by(advice.code, search)["param_distributions"]
     grids = made if isinstance(made, list) else [made]
     assert "poly" not in repr(grids)

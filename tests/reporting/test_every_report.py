@@ -116,7 +116,7 @@ def several(estimator, X, y):
 
 def search(cls, estimator, space, X=X, y=Y, **options):
     """Return what makes a search and fits it."""
-    cls = getattr(sksearch, cls) if isinstance(cls, str) else cls
+    cls = getattr(sksearch.search, cls) if isinstance(cls, str) else cls
     options = {"cv": 3} | options
     if cls.__module__.startswith("sksearch") and "Grid" not in cls.__name__:
         options = {"random_state": 0} | options

@@ -28,9 +28,9 @@ def test_it_says_what_the_outer_folds_say_and_what_was_chosen():
     assert isinstance(made, NestedReport)
     np.testing.assert_array_equal(made.scores["score"], found["test_score"])
     assert made.best_params == [each.best_params_ for each in found["estimator"]]
-    assert text.startswith("SearchCV(2 models) inside of 3 outer folds\nScore     ")
+    assert text.startswith("SearchCV(2 models) in 3 outer folds\nScore     ")
     seen = np.mean([each.best_score_ for each in found["estimator"]])
-    assert f"{seen:.4g}  as the searches saw it on their own folds" in text
+    assert f"{seen:.4g}  mean of the inner scores" in text
     assert "Chosen    model: '" in text
     assert " times" in text
     assert "<dl>" in made._repr_html_()
@@ -55,7 +55,7 @@ def test_several_metrics_pipelines_and_searches_of_scikit_learn():
     text = str(made)
     assert list(made.scores) == ["accuracy", "f1_macro"]
     assert "f1_macro, mean of the outer folds" in text
-    assert "as the searches saw it" not in text  # of which metric?
+    assert "mean of the inner scores" not in text  # of which metric?
     assert "kernel: '" in text
 
 
@@ -71,7 +71,7 @@ def test_parameters_that_are_the_same_everywhere_or_of_some_models_alone():
 
 
 def test_what_is_no_search_is_refused():
-    with pytest.raises(ValueError, match="A SVC is no fitted search: pass a search"):
+    with pytest.raises(ValueError, match="A SVC is not a fitted search: pass a search"):
         nested(SVC())
 
 

@@ -103,10 +103,10 @@ def test_rows_that_several_folds_test_have_their_mean():
     cv = RepeatedKFold(n_splits=3, n_repeats=2, random_state=0)
     search = RandomSearchCV(*KNN, n_iter=2, cv=cv, random_state=0).fit(X, Y)
     np.testing.assert_allclose(search.out_of_fold(X, Y).sum(axis=1), 1)
-    with pytest.raises(ValueError, match="labels have no mean"):
+    with pytest.raises(ValueError, match="labels cannot be averaged"):
         search.out_of_fold(X, Y, method="predict")
     search.fit(X, Y.astype(float))
-    with pytest.raises(ValueError, match="labels have no mean"):
+    with pytest.raises(ValueError, match="labels cannot be averaged"):
         search.out_of_fold(X, Y.astype(float), method="predict")
 
 
@@ -159,12 +159,12 @@ def test_decisions_of_pairs_of_classes_are_given_as_they_are():
 
 def test_folds_that_cannot_be_made_again_are_refused():
     search = RandomSearchCV(*KNN, n_iter=2, cv=KFold(3, shuffle=True)).fit(X, Y)
-    with pytest.raises(ValueError, match="cv makes other folds"):
+    with pytest.raises(ValueError, match="cv does not reproduce the folds"):
         search.out_of_fold(X, Y)
-    with pytest.raises(ValueError, match="cv makes other folds"):
+    with pytest.raises(ValueError, match="cv does not reproduce the folds"):
         CASES["whole"].fit(X, Y).out_of_fold(X[:100], Y[:100])
     part = RandomSearchCV(*KNN, n_iter=2, cv=ShuffleSplit(2, random_state=0)).fit(X, Y)
-    with pytest.raises(ValueError, match="rows are in no test fold"):
+    with pytest.raises(ValueError, match="rows are not in a test fold"):
         part.out_of_fold(X, Y)
 
 

@@ -53,12 +53,12 @@ def test_a_rule_chooses_among_those_that_keep_the_bounds(refit):
     search = search_with(refit, constraints=bound).fit(X, Y)
     assert search.best_params_ == {"max_depth": 4}
     said = " ".join(str(search.report(full=True)).split())
-    assert "3 of 8 candidates break a bound" in said
+    assert "3 of 8 candidates violate a bound" in said
     assert "5 of 5 candidates" in said, "nobody is tied that breaks it"
     assert {params["max_depth"] for params in search.best(5)} == {4, 5, 6, 7, 8}
 
 
-@pytest.mark.filterwarnings("ignore:No candidate keeps all bounds")
+@pytest.mark.filterwarnings("ignore:No candidate satisfies all bounds")
 def test_a_winner_that_breaks_a_bound_is_reported():
     search = search_with(True, constraints=Bound("score", ">=", 2)).fit(X, Y)
     assert search.report().advice[0].rule == "bounds"
@@ -83,7 +83,7 @@ def test_a_rule_chooses_among_those_with_the_largest_resource():
 
 
 def test_a_name_that_is_no_rule_is_refused():
-    with pytest.raises(ValueError, match="refit='1SE' names neither a metric nor a rule"):
+    with pytest.raises(ValueError, match="refit='1SE' is neither a metric nor a rule"):
         search_with("1SE").fit(X, Y)
 
 
@@ -91,7 +91,7 @@ def test_a_rule_that_cannot_choose_is_refused_before_training():
     space = {"min_weight_fraction_leaf": uniform(0, 0.5)}
     with pytest.raises(ValueError, match=r"None of the parameters .* pass refit='fastest'"):
         search_with("1se", space=space).fit(X, Y)
-    with pytest.raises(ValueError, match="needs two folds or more"):
+    with pytest.raises(ValueError, match="needs at least two folds"):
         search_with("1se", cv=[(np.arange(0, 150, 2), np.arange(1, 150, 2))]).fit(X, Y)
 
 

@@ -106,7 +106,7 @@ def test_a_useless_parameter_is_named_and_taken_out():
     space = {"a": uniform(0, 1), "b": uniform(0, 1)}
     search = random_search(space, n_iter=60, truth="peak", noise=0.01)
     found = advice_of(search, "no_effect")
-    assert found.text.startswith("b had no effect")
+    assert found.text.startswith("b had no visible effect")
     assert found.code == "del param_distributions['b']"
     exec(found.code, {"param_distributions": space})
     assert [*space] == ["a"]
@@ -118,7 +118,7 @@ def test_an_early_rung_that_misleads_is_named():
         min_resources=3, max_resources=27, n_candidates=27, random_state=0,
     ).fit(X, Y)  # fmt: skip
     found = advice_of(search, "rungs")
-    assert "Scores at 3 n_epochs do not foretell those at 9" in found.text
+    assert "Scores at 3 n_epochs do not predict scores at 9" in found.text
     assert found.code == "min_resources=9"
 
 
@@ -136,7 +136,7 @@ def test_candidates_that_are_all_tied_are_told_so_with_the_simplest_and_the_fast
     search = GridSearchCV(SVC(), {"C": [0.5, 1, 2, 4], "gamma": [0.03, 0.04]}).fit(X, y)
     made = told(search)
     assert search.best_params_ == {"C": 2, "gamma": 0.03}
-    assert "8 of 8 candidates, the winner among them, cannot be told apart" in str(made)
+    assert "8 of 8 candidates, including the winner, are statistically tied" in str(made)
     assert "simplest: C=0.5, gamma=0.03  (0.815)" in str(made)
     assert "fastest: " in str(made)
     assert [advice.rule for advice in made.advice] == ["noise"]
@@ -157,7 +157,7 @@ def test_many_failures_are_grouped_and_their_cause_taken_out():
     found = advice_of(search, "failures")
     n = sum(status == "error" for status in search.statuses_)
     assert n > 10
-    assert found.text == f"{n} candidates failed, all with kind='bad'. Take it out."
+    assert found.text == f"{n} candidates failed, all with kind='bad'. Remove it."
     exec(found.code, {"param_distributions": space})
     assert space["kind"] == ["plain"]
     text = str(told(search))
@@ -185,7 +185,7 @@ def test_what_is_told_apart_is_not_called_noise(seed, scoring):
     search = GridSearchCV(SVC(), {"C": [0.01, 1, 100]}, cv=3, scoring=scoring).fit(X, y)
     made = told(search)
     is_noise = [advice.rule for advice in made.advice] == ["noise"]
-    assert is_noise == ("3 of 3 candidates, the winner among them, cannot be told" in str(made))
+    assert is_noise == ("3 of 3 candidates, including the winner, are statistically" in str(made))
 
 
 def test_one_candidate_was_no_choice():
@@ -270,7 +270,7 @@ def test_a_single_fold_is_said_to_be_one():
     cv = [next(KFold(5).split(X))]
     search = random_search({"a": uniform(0, 1)}, cv=cv, noise=0.01)
     assert "folds" in rules(search)
-    assert "One fold does not tell how sure this is." in str(told(search))
+    assert "A single fold gives no confidence interval." in str(told(search))
 
 
 def test_the_untuned_estimator_stands_beside_the_winner():

@@ -192,5 +192,5 @@ def test_what_is_no_search_is_refused(source):
 
 
 def test_a_report_needs_an_estimator(sources):
-    with pytest.raises(TypeError, match="has no estimator"):
+    with pytest.raises(TypeError, match="without an estimator"):
         report(sources["Optuna's"])

@@ -27,9 +27,8 @@ from sksearch import (
     load_history,
     report,
 )
-from sksearch.checkpoint import JournalError
+from sksearch.checkpoint import JournalError, SavedSearch
 from sksearch.checkpoint._checkpoint import read_journal
-from sksearch.checkpoint._load_history import SavedSearch
 from sksearch.executors import VirtualClock, spend
 from sksearch.fitting.run._run import Run
 from sksearch.plotting import (
@@ -56,7 +55,7 @@ Y = np.arange(60.0)
 SPACE = {"alpha": uniform(0, 1), "beta": uniform(0, 1)}
 GRID = {"alpha": [0.11, 0.22, 0.33, 0.44], "beta": [0.5, 0.6, 0.7]}
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:One or more of the", "ignore:(?s).*fits failed", "ignore:No candidate keeps",
+    "ignore:One or more of the", "ignore:(?s).*fits failed", "ignore:No candidate satisfies",
     "ignore:.*are distinct", "ignore:timeout=.* folds of the first candidate",
 )  # fmt: skip
 
@@ -466,7 +465,7 @@ def test_a_search_that_goes_on_has_no_winner_until_its_end(tmp_path):
 def test_a_winner_that_was_never_told_is_refused(tmp_path, trial_id, resource):
     fitted("simplest", checkpoint_dir=tmp_path)
     header, events, _ = read_journal(tmp_path)
-    with pytest.raises(JournalError, match="is not what a search writes"):
+    with pytest.raises(JournalError, match="is not a valid entry"):
         SavedSearch(header, [*events, {"k": "won", "t": trial_id, "r": resource}])
 
 

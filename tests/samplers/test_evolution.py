@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import loguniform, norm, randint, uniform
 
-from sksearch import CMAESSearchCV, minimize
+from sksearch import minimize
 from sksearch.acquisition._maximise import reflected
 from sksearch.base import Start
 from sksearch.history import History, Problem, Result
@@ -24,6 +24,7 @@ from sksearch.samplers._observations import observe
 from sksearch.samplers._population import best_of_slots, genes_of
 from sksearch.samplers._scalarised import for_aims
 from sksearch.schedulers import FullFidelity, Hyperband
+from sksearch.search import CMAESSearchCV
 from sksearch.space import Space, When
 from sksearch.study import Study
 from tests.contracts.learners import EVOLUTION, name_of

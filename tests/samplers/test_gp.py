@@ -1,5 +1,6 @@
 """What a Gaussian process does beside looking for the greatest expected improvement."""
 
+import itertools
 import math
 import pickle
 from dataclasses import dataclass, replace
@@ -13,6 +14,9 @@ from sksearch.acquisition import UCB, Acquisition, LogEI, LogPI
 from sksearch.base import Start
 from sksearch.history import History, Problem, Result
 from sksearch.models import GaussianProcess, MixedKernel, log_posterior, standardise
+from sksearch.models._gp import log_likelihood_gradient
+from sksearch.models._kernels import FAMILIES
+from sksearch.models._learning import learnt_at
 from sksearch.samplers import ForestSampler, GPSampler, TPESampler, _gp_proposal
 from sksearch.samplers._gp import CHOICES
 from sksearch.samplers._gp_models import GUARDS, Models
@@ -222,6 +226,38 @@ def test_without_guards_the_criterion_is_the_plain_expected_improvement():
     np.testing.assert_allclose(criterion(sampler, history)(U), expected, atol=1e-6)
 
 
+@pytest.mark.parametrize("kernel", FAMILIES)
+@pytest.mark.parametrize("keep", [(), ("interior", "ties")])
+def test_without_a_prior_hyperparameters_maximise_the_marginal_likelihood(kernel, keep):
+    """More likely than with a prior, and at a maximum: a step to either side is worse."""
+    history = told(14, 11)
+    data = observe(history, Start(1))
+    plain, y = GPSampler(kernel=kernel, guards=keep), standardise(data.y)
+    other = replace(plain, guards=(*keep, "prior"))
+    thetas = [Models(s, history, data).scores()[0].theta for s in (plain, other)]
+    U, y = data.U[: learnt_at(len(y))], standardise(data.y[: learnt_at(len(y))])
+
+    def likelihood(theta):
+        return log_likelihood_gradient(MixedKernel([False, False], kernel), theta, U, y)[0]
+
+    best = likelihood(thetas[0])
+    assert best > likelihood(thetas[1])
+    for i, step in itertools.product(range(len(thetas[0])), (-0.3, 0.3)):
+        theta = thetas[0].copy()
+        theta[i] = np.clip(theta[i] + step, np.log(1e-7 if i == 0 else 1e-3), np.log(1e3))
+        assert likelihood(theta) <= best + 1e-4
+
+
+def test_samples_without_a_prior_follow_the_likelihood():
+    """They reach values that a prior all but excludes."""
+    history, data = told(8, 4), observe(told(8, 4), Start(1))
+    spread = {}
+    for guards in ((), ("prior",)):
+        models = Models(GPSampler(marginalise=True, guards=guards), history, data)
+        spread[guards] = np.ptp([m.theta[2:] for m in models.scores()])
+    assert spread[()] > spread[("prior",)]
+
+
 def test_predictions_of_a_model_without_guards_are_in_units_of_the_score():
     history = told(20, 0)  # 0, 1, ... 19
     found = GPSampler(guards=()).predict(history, Start(1), history.trials[10].params)
@@ -240,7 +276,11 @@ def test_a_sampler_with_the_same_guards_is_the_same():
     [
         ("ties", TypeError, "guards='ties' must be a collection of names"),
         (None, TypeError, r"or \(\) for none"),
-        (["ties", "tie"], ValueError, "guards has 'tie': it takes interior, outliers, second_opi"),
+        (
+            ["ties", "tie"],
+            ValueError,
+            "guards contains 'tie': the names are interior, outliers, p",
+        ),
     ],
 )
 def test_guards_that_do_not_exist_are_refused(guards, error, message):

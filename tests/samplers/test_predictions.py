@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.stats import loguniform, uniform
 
-from sksearch import GPBayesSearchCV, GPHyperbandSearchCV, RandomSearchCV, load_history
+from sksearch import GPBayesSearchCV, RandomSearchCV, load_history
 from sksearch.base import Start
 from sksearch.history import History, Prediction, Problem, Result
 from sksearch.models import inverse_power_transform, robust_power_transform
@@ -13,6 +13,7 @@ from sksearch.plotting import PredictionDisplay
 from sksearch.samplers import EarlierTask, GPSampler, RandomSampler, WarmStart
 from sksearch.samplers._calibration import inflation, widest
 from sksearch.schedulers import FullFidelity
+from sksearch.search import GPHyperbandSearchCV
 from sksearch.space import Space
 from sksearch.study import Study
 from tests.fakes import Curve
@@ -238,7 +239,7 @@ def test_a_warm_start_predicts_as_its_sampler_does():
 def test_samplers_without_a_model_predict_nothing():
     history = played(RandomSampler(), 5)
     assert {trial.prediction for trial in history.trials} == {None}
-    with pytest.raises(ValueError, match="made by GPSampler"):
+    with pytest.raises(ValueError, match="only GPSampler makes them"):
         PredictionDisplay(history=history).plot()
 
 

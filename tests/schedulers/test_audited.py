@@ -5,17 +5,11 @@ import pytest
 from scipy.stats import uniform
 from sklearn.base import BaseEstimator, RegressorMixin
 
-from sksearch import (
-    ASHASearchCV,
-    GPHyperbandSearchCV,
-    HyperbandSearchCV,
-    IncrementalEvaluationSearchCV,
-    SearchCV,
-    SuccessiveHalvingSearchCV,
-)
+from sksearch import ASHASearchCV, HyperbandSearchCV, SearchCV, SuccessiveHalvingSearchCV
 from sksearch.history import Problem
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import ASHA, Audited, FoldRace, FullFidelity, Hyperband, SuccessiveHalving
+from sksearch.search import GPHyperbandSearchCV, IncrementalEvaluationSearchCV
 from sksearch.space import Space
 from tests.checkpoint.test_resume import fit_and_stop
 from tests.fakes import Curve, Failing

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from scipy.stats import uniform
 
-from sksearch import Bound, FabolasSearchCV
+from sksearch import Bound
 from sksearch.base import Resume, Start
 from sksearch.history import Problem, Result
 from sksearch.samplers import QuasiRandomSampler
 from sksearch.schedulers import Fabolas
+from sksearch.search import FabolasSearchCV
 from sksearch.space import Beliefs, Space
 from sksearch.study import Study
 from tests.fakes import Curve
@@ -247,7 +248,7 @@ def test_seconds_count_where_a_time_is_given():
 
 
 def test_bounds_and_audits_are_refused():
-    with pytest.raises(ValueError, match="compares candidates by the numbers of one score"):
+    with pytest.raises(ValueError, match="compares the values of a single score"):
         make(constraints=Bound("predict_time", "<=", 1)).fit(X, y)
-    with pytest.raises(ValueError, match="does not know beforehand"):
+    with pytest.raises(ValueError, match="does not plan how many"):
         make(audit=0.1).fit(X, y)

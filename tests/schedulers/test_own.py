@@ -83,12 +83,15 @@ def search_with(scheduler):
     ("table", "message"),
     [
         ([(6, 8)], r"Table.bracket_table has the row \(6, 8\)"),
-        ([(6, [2.5, 8])], r"has the row \(6, \[2.5, 8\]\), and a row is a count of candidates"),
+        (
+            [(6, [2.5, 8])],
+            r"has the row \(6, \[2.5, 8\]\): a row must be the number of candidates",
+        ),
         ([(6, [(2, 6), (8, 2)])], "has the row"),
         ([(6, [8, 2])], r"with the resources \[8, 2\]: each must be larger"),
-        ([(6, [])], "a bracket is a tuple of one Rung or more"),
-        ([(6, [0, 8])], "resource must be a whole number from 1 on"),
-        ([(6, [2, 16])], "has a rung of 16, and max_resources is 8"),
+        ([(6, [])], "a bracket must be a tuple of at least one Rung"),
+        ([(6, [0, 8])], "resource must be an integer of at least 1"),
+        ([(6, [2, 16])], "has a rung of 16, but max_resources is 8"),
         ([], "plans no bracket"),
     ],
 )
@@ -104,7 +107,7 @@ def test_a_plan_is_a_plan(plan):
 
 
 def test_a_bracket_is_not_a_rung():
-    with pytest.raises(ValueError, match="a bracket is a tuple of one Rung or more"):
+    with pytest.raises(ValueError, match="a bracket must be a tuple of at least one Rung"):
         search_with(Own(plan=Plan((Rung(1, 9), Rung(8, 3))))).plan(X, y)
 
 
@@ -114,9 +117,9 @@ def test_a_bracket_is_not_a_rung():
         (8, TypeError, "Own.next returned 8: return a Start, a Resume, or None"),
         (Start(16), ValueError, "returned Start.*whole number from 1 to 8"),
         (Start(2.5), ValueError, "whole number from 1 to 8"),
-        (Resume(3, 8), ValueError, "there are 0 trials"),
-        (Start(2), ValueError, "bracket 0 up to 2, and its plan has no such rung"),
-        (None, ValueError, "has started no candidate"),
+        (Resume(3, 8), ValueError, "the history has 0"),
+        (Start(2), ValueError, "bracket 0 up to 2, but its plan has no such rung"),
+        (None, ValueError, "did not start a candidate"),
     ],
     ids=str,
 )
@@ -131,7 +134,7 @@ def test_a_study_says_what_is_wrong_too():
     problem = Problem(Space({"x": uniform(0, 1)}), max_resources=8)
     with pytest.raises(ValueError, match="whole number from 1 to 8"):
         Study(problem, RandomSampler(), Own(Start(9))).ask()
-    with pytest.raises(ValueError, match="there are 0 trials, the first is 0"):
+    with pytest.raises(ValueError, match="trials are numbered from 0, and the history has 0"):
         Study(problem, RandomSampler(), Own(Resume(-1, 8))).ask()
 
 
@@ -155,7 +158,7 @@ def test_one_that_decides_as_full_fidelity_is_its_equal():
 
 def test_one_with_rungs_still_needs_to_be_told_what_is_spent():
     for scheduler in (SuccessiveHalving(9), Table([(6, [2, 8])])):
-        with pytest.raises(ValueError, match=r"need resource=: what is spent"):
+        with pytest.raises(ValueError, match=r"need resource=, the unit of training"):
             whole_fits(scheduler).fit(X, y)
 
 

@@ -8,8 +8,9 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sksearch import ASHASearchCV, BOHBSearchCV, PASHASearchCV
+from sksearch import ASHASearchCV, BOHBSearchCV
 from sksearch.executors import VirtualClock
+from sksearch.search import PASHASearchCV
 from sksearch.simulators import FAMILIES, Branin, GammaCurves, Rastrigin, SimulatedEstimator
 
 X, y = load_iris(return_X_y=True)

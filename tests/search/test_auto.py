@@ -19,10 +19,8 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sksearch import (
-    FabolasSearchCV,
     GPBayesSearchCV,
     GPHalvingSearchCV,
-    GridSearchCV,
     RandomSearchCV,
     SearchCV,
     SuccessiveHalvingSearchCV,
@@ -31,8 +29,10 @@ from sksearch import (
 from sksearch.checkpoint import load_history
 from sksearch.executors import VirtualClock, spend
 from sksearch.history import Problem, Result
+from sksearch.model_selection import GridSearchCV
 from sksearch.samplers import GPSampler, RandomSampler
 from sksearch.schedulers import FoldRace, FullFidelity, IteratedHalving, MedianStopping
+from sksearch.search import FabolasSearchCV
 from sksearch.space import Space, When
 from sksearch.study import Study
 
@@ -195,7 +195,7 @@ def test_a_time_for_a_part_of_the_folds_of_the_estimator_as_it_is(timeout, n_fol
     assert search.best_estimator_.predict(X[:1]).shape == (1,)
     report = str(search.report())
     assert f"{n_folds} of 4 folds" in report
-    assert "before the first candidate had all folds. Give more time." in report
+    assert "before the first candidate finished all folds. Increase the limit." in report
     assert "range" not in report
 
 

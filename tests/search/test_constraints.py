@@ -16,7 +16,6 @@ from sklearn.tree import DecisionTreeClassifier
 from sksearch import (
     ASHASearchCV,
     Bound,
-    ForestBayesSearchCV,
     GPBayesSearchCV,
     RandomSearchCV,
     SearchCV,
@@ -36,6 +35,7 @@ from sksearch.samplers import (
     TPESampler,
 )
 from sksearch.schedulers import PASHA, FoldRace, FullFidelity
+from sksearch.search import ForestBayesSearchCV
 from sksearch.space import Space
 from sksearch.study import Study
 from tests.contracts.learners import LEARNERS, name_of
@@ -138,9 +138,9 @@ def test_the_estimator_as_it_is_comes_first_only_if_it_is_allowed():
     ("constraints", "error", "message"),
     [
         (lambda params: 1, TypeError, "must return True or False, got 1"),
-        (lambda params: False, ValueError, "no candidate of the space"),
+        (lambda params: False, ValueError, "no allowed candidate"),
         (lambda params: params["C"] > 0, ValueError, "raised KeyError.*use params.get"),
-        ([3], TypeError, "3 must be a function"),
+        ([3], TypeError, "3, at index 0, must be a function"),
         (Bound("widt", "<=", 1), ValueError, "'widt' is an objective or a bound"),
         ([Bound("predict_tim", "<=", 1)], ValueError, "Did you mean 'predict_time'"),
     ],
@@ -183,7 +183,7 @@ def test_a_race_needs_scores_and_says_so():
     bound = Bound("fit_time", "<=", 10)
     kwargs = {"constraints": bound, "random_state": 0}
     for scheduler, resource in ((FoldRace(4), "folds"), (PASHA(), "n_samples")):
-        with pytest.raises(ValueError, match="by the numbers of one score"):
+        with pytest.raises(ValueError, match="the values of a single score"):
             SearchCV(
                 DecisionTreeClassifier(), SPACE, scheduler=scheduler, resource=resource, **kwargs
             ).fit(X, y)
@@ -218,7 +218,7 @@ def test_the_best_keeps_the_bound_and_most_of_the_last_do(cls):
 
 
 def test_when_none_keeps_a_bound_the_one_that_breaks_it_least_wins():
-    with pytest.warns(UserWarning, match="No candidate keeps all bounds"):
+    with pytest.warns(UserWarning, match="No candidate satisfies all bounds"):
         search = price_search(GPBayesSearchCV, n_iter=12, constraints=Bound("price", ">=", 2))
     assert search.best_index_ == np.argmax(search.cv_results_["mean_test_price"])
     # Without any that keeps it, it is what is looked for.

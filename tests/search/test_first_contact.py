@@ -17,14 +17,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import sksearch
-from sksearch import (
-    GridSearchCV,
-    HyperbandSearchCV,
-    RandomizedSearchCV,
-    RandomSearchCV,
-    SearchCV,
-    SuccessiveHalvingSearchCV,
-)
+from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, SuccessiveHalvingSearchCV
+from sksearch.model_selection import GridSearchCV, RandomizedSearchCV
 from sksearch.search import BaseSearch
 from sksearch.space import LogRandInt
 from tests.fakes import Curve
@@ -33,8 +27,8 @@ X, Y = load_iris(return_X_y=True)
 SPACE = {"C": [1.0, 2.0]}
 SEARCHES = [
     each
-    for each in (getattr(sksearch, name) for name in sksearch.__all__)
-    if inspect.isclass(each) and issubclass(each, BaseSearch)
+    for each in (getattr(sksearch.search, name) for name in sksearch.search.__all__)
+    if inspect.isclass(each) and issubclass(each, BaseSearch) and each is not BaseSearch
 ]
 
 
@@ -180,7 +174,7 @@ def test_logarithmic_integers_that_numpy_has_not_are_refused():
 
 @pytest.mark.parametrize("n_bytes", [1, 4, 4096, 2**20 - 1])
 def test_less_memory_than_any_training_needs_is_refused(n_bytes):
-    with pytest.raises(ValueError, match="count of bytes"):
+    with pytest.raises(ValueError, match="number of bytes"):
         RandomSearchCV(SVC(), SPACE, memory_limit=n_bytes).fit(X, Y)
 
 

@@ -90,7 +90,7 @@ def of_rows(X):
 def test_what_scikit_learn_passes_on_is_passed_on(estimator, name, params):
     ours, theirs = (
         module.GridSearchCV(estimator, {name: [1e-3, 1e-2, 1]}, cv=3).fit(X, y, **params)
-        for module in (sksearch, model_selection)
+        for module in (sksearch.model_selection, model_selection)
     )
     for column in ("mean_test_score", "rank_test_score"):
         np.testing.assert_array_equal(ours.cv_results_[column], theirs.cv_results_[column])
@@ -100,16 +100,18 @@ def test_what_scikit_learn_passes_on_is_passed_on(estimator, name, params):
 def test_what_no_signature_takes_is_refused_with_the_one_that_is_called():
     grid = {"m__C": [1, 2]}
     for kind, params, match in (
-        (Pipeline, {"sample_weight": WEIGHTS}, "is for no step of the pipeline"),
-        (Weighted, {"weights": WEIGHTS}, "fit of Weighted does not take"),
+        (Pipeline, {"sample_weight": WEIGHTS}, "does not belong to a step of the pipeline"),
+        (Weighted, {"weights": WEIGHTS}, "fit of Weighted does not accept"),
     ):
         with pytest.raises(ValueError, match=match):
-            sksearch.GridSearchCV(steps(kind), grid).fit(X, y, **params)
+            sksearch.model_selection.GridSearchCV(steps(kind), grid).fit(X, y, **params)
     models = [steps(Pipeline), steps(Pipeline)]
     with pytest.raises(ValueError, match=r"the last step of each.*: write sample_weight"):
         sksearch.SearchCV(models, n_iter=2).fit(X, y, m__sample_weight=WEIGHTS)
-    with pytest.raises(TypeError, match="is a name: pass the column"):
-        sksearch.GridSearchCV(LogisticRegression(), {"C": [1, 2]}).fit(X, y, sample_weight="w")
+    with pytest.raises(TypeError, match="is the name of a column: pass the column"):
+        sksearch.model_selection.GridSearchCV(LogisticRegression(), {"C": [1, 2]}).fit(
+            X, y, sample_weight="w"
+        )
 
 
 class Broken:
@@ -135,5 +137,7 @@ def test_lines_that_cannot_be_written_are_dropped(error, verbose, monkeypatch):
     monkeypatch.setattr("sys.stdout", Broken(error))
     monkeypatch.setattr("sys.stderr", Broken(error))
     say("a line")
-    search = sksearch.GridSearchCV(LogisticRegression(), {"C": [1, 2]}, cv=2, verbose=verbose)
+    search = sksearch.model_selection.GridSearchCV(
+        LogisticRegression(), {"C": [1, 2]}, cv=2, verbose=verbose
+    )
     assert search.fit(X, y).best_score_ > 0.5

@@ -25,7 +25,8 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import sksearch
-from sksearch import HalvingGridSearchCV, HalvingRandomSearchCV, SearchCV
+from sksearch import SearchCV
+from sksearch.model_selection import HalvingGridSearchCV, HalvingRandomSearchCV
 from sksearch.space import Space
 from tests.fakes import Curve, Sized
 
@@ -41,7 +42,7 @@ def both(name, *args, y=y, fit=None, **options):
 
     scikit-learn's has no `n_jobs`, on which its results do not depend.
     """
-    for module in (sksearch, model_selection):
+    for module in (sksearch.model_selection, model_selection):
         search = getattr(module, name)(*args, **copy.deepcopy(options))
         if module is model_selection:
             search.set_params(n_jobs=None)
@@ -143,7 +144,7 @@ def test_options_do_what_they_do_in_scikit_learn(name, options):
 
 def test_a_generator_that_model_and_search_share_gives_the_same_model():
     ours, theirs = [], []
-    for found, module in ((ours, sksearch), (theirs, model_selection)):
+    for found, module in ((ours, sksearch.model_selection), (theirs, model_selection)):
         rng = np.random.RandomState(0)
         forest = RandomForestClassifier(n_estimators=2, random_state=rng)
         search = module.HalvingRandomSearchCV(
@@ -230,7 +231,7 @@ def test_a_rule_chooses_among_the_last_iteration():
             {"min_resources": 15, "max_resources": 14},
             "min_resources_=15 is greater than max_resources_=14",
         ),
-        ({"min_resources": 3, "cv": 5}, "leaves none of a fold of 48: pass 5 or more"),
+        ({"min_resources": 3, "cv": 5}, "leaves no row of a fold of 48: pass 5 or more"),
         ({"max_resources": 241}, "more than the 240 of X"),
         ({"factor": 1}, "'factor' parameter"),
         ({"min_resources": "auto"}, "'min_resources' parameter"),
@@ -238,14 +239,14 @@ def test_a_rule_chooses_among_the_last_iteration():
 )
 def test_what_cannot_be_done_is_refused_before_anything_is_trained(name, options, message):
     with pytest.raises(ValueError, match=message):
-        getattr(sksearch, name)(TREE, GRID, **options).fit(X, y)
+        getattr(sksearch.search, name)(TREE, GRID, **options).fit(X, y)
 
 
 @pytest.mark.few(1)
 @pytest.mark.filterwarnings("ignore:The total space")
 @pytest.mark.parametrize("name", NAMES)
 def test_the_count_that_an_error_names_is_enough(name):
-    make = partial(getattr(sksearch, name), TREE, GRID, cv=KFold(2), random_state=0)
+    make = partial(getattr(sksearch.search, name), TREE, GRID, cv=KFold(2), random_state=0)
     with pytest.raises(ValueError, match=r"of 98 rows .* of a fold of 49: pass 3 or more"):
         make(min_resources=2).fit(X[:98], y[:98])
     assert make(min_resources=3).fit(X[:98], y[:98]).n_resources_[0] >= 3
@@ -270,7 +271,7 @@ def test_two_counts_that_follow_from_each_other_are_refused():
     ],
 )
 def test_a_search_that_was_stopped_goes_on_to_the_same_rows(name, seed, tmp_path):
-    cls, args = getattr(sksearch, name), (TREE, GRID)
+    cls, args = getattr(sksearch.search, name), (TREE, GRID)
     options = {"factor": 2, "cv": 2, "random_state": seed}
     options |= {"n_candidates": 8} if name == "HalvingRandomSearchCV" else {}
     whole = cls(*args, **copy.deepcopy(options)).fit(X, y)
@@ -325,7 +326,7 @@ def test_epochs_go_on_from_iteration_to_iteration():
 def test_it_is_the_composition_of_its_sampler_and_its_scheduler(name):
     space, model = {"alpha": np.logspace(-6, 2, 9).tolist()}, SGDClassifier(random_state=0)
     common = {"resource": "epochs", "max_resources": 9, "random_state": 0, "cv": 3}
-    named = getattr(sksearch, name)(model, space, **common)
+    named = getattr(sksearch.search, name)(model, space, **common)
     sampler, scheduler = named._compose(Space(space), np.random.RandomState(0))
     parts = {"sampler": sampler, "scheduler": scheduler, "select": "top"}
     composed = SearchCV(model, space, **parts, **common).fit(X, y)
@@ -337,7 +338,7 @@ def test_it_is_the_composition_of_its_sampler_and_its_scheduler(name):
 @pytest.mark.few(1)
 @pytest.mark.parametrize("name", NAMES)
 def test_reports_pictures_and_frames_mark_the_winner_of_the_last_iteration(name):
-    search = getattr(sksearch, name)(TREE, GRID, factor=2, random_state=0, cv=3)
+    search = getattr(sksearch.search, name)(TREE, GRID, factor=2, random_state=0, cv=3)
     if name == "HalvingRandomSearchCV":
         search.set_params(n_candidates=8)
     search.fit(X, y)
@@ -357,7 +358,9 @@ def test_others_know_them_as_grid_and_random_search_and_as_those_of_scikit_learn
     assert issubclass(random, model_selection.RandomizedSearchCV)
     assert issubclass(random, model_selection.HalvingRandomSearchCV)
     assert not issubclass(model_selection.HalvingGridSearchCV, grid)
-    assert not issubclass(sksearch.GridSearchCV, model_selection.HalvingGridSearchCV)
+    assert not issubclass(
+        sksearch.model_selection.GridSearchCV, model_selection.HalvingGridSearchCV
+    )
 
 
 def test_draws_of_few_values_come_again_as_from_scikit_learn():

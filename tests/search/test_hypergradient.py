@@ -15,8 +15,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from sksearch import HypergradientSearchCV, load_history
+from sksearch import load_history
 from sksearch.hypergradients import FeaturePenalties
+from sksearch.search import HypergradientSearchCV
 from tests.comparisons import assert_same_results
 from tests.interrupted import Trouble, scorer
 
@@ -169,23 +170,23 @@ def test_a_plan_trains_nothing(n_fits):
 ALPHA = {"alpha": loguniform(0.1, 1)}
 ERRORS = {
     "estimator": ({"estimator": KernelRidge(kernel="poly")}, "pass kernel='rbf'"),
-    "name": ({"param_distributions": {"tol": loguniform(0.1, 1)}}, "it may have 'alpha'"),
+    "name": ({"param_distributions": {"tol": loguniform(0.1, 1)}}, "pass 'alpha'"),
     "list": ({"param_distributions": {"alpha": [1, 2]}}, "must be scipy.stats.loguniform"),
     "uniform": ({"param_distributions": {"alpha": uniform(1, 2)}}, "must be scipy.stats.loguni"),
     "several dicts": ({"param_distributions": [ALPHA]}, "must be a dict of loguniform"),
     "objectives": ({"objectives": ["r2", "fit_time"]}, "follows the gradient of one loss"),
     "constraints": ({"constraints": lambda params: True}, "follows the gradient of one loss"),
     "earlier results": ({"prior_results": [{"alpha": 1.0}]}, "follows the gradient of one loss"),
-    "no penalty": (
+    "disables the penalty": (
         {
             "estimator": make_pipeline(FeaturePenalties(), Counted(alpha=0)),
             "param_distributions": {PENALTIES: loguniform(0.1, 1)},
         },
-        "counted__alpha=0 leaves no penalty",
+        "counted__alpha=0 disables the penalty",
     ),
     "groups": (
         {"estimator": make_pipeline(FeaturePenalties(groups=[0, 1]), Counted())},
-        "groups=.* must be the number of a group for each of 120 features",
+        "groups=.* must have a group number, an integer from 0, for each of 120 features",
     ),
 }
 

@@ -9,8 +9,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.utils._param_validation import InvalidParameterError
 
-from sksearch import IncrementalEvaluationSearchCV
 from sksearch.samplers import ForestSampler, GPSampler, RandomSampler
+from sksearch.search import IncrementalEvaluationSearchCV
 from tests.fakes import Curve
 
 X, y = make_classification(120, 5, random_state=0)

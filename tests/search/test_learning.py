@@ -17,25 +17,27 @@ from sklearn.svm import SVC
 
 from sksearch import (
     BOHBSearchCV,
-    CMAESSearchCV,
-    DEHBSearchCV,
-    DESearchCV,
-    ForestBayesSearchCV,
-    GeneticSearchCV,
     GPBayesSearchCV,
     GPHalvingSearchCV,
-    GPHyperbandSearchCV,
     HyperbandSearchCV,
-    PSOSearchCV,
     RandomSearchCV,
     SearchCV,
-    TPEHalvingSearchCV,
     TPESearchCV,
     When,
 )
 from sksearch.samplers import GPSampler
 from sksearch.samplers._gp import CHOICES, PENDING
 from sksearch.schedulers import SuccessiveHalving
+from sksearch.search import (
+    CMAESSearchCV,
+    DEHBSearchCV,
+    DESearchCV,
+    ForestBayesSearchCV,
+    GeneticSearchCV,
+    GPHyperbandSearchCV,
+    PSOSearchCV,
+    TPEHalvingSearchCV,
+)
 from tests.comparisons import assert_same_results
 from tests.fakes import Curve, Failing
 

@@ -10,9 +10,9 @@ from joblib import parallel_config
 from scipy.stats import loguniform, randint
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier, is_regressor
 from sklearn.datasets import load_diabetes, load_iris
-from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.ensemble import GradientBoostingClassifier, StackingClassifier
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import cross_validate
+from sklearn.model_selection import KFold, StratifiedKFold, check_cv, cross_validate
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -180,7 +180,7 @@ def test_a_model_that_nothing_is_known_of_takes_part_as_it_is():
     search = SearchCV([("A", MODELS[0]), ("U", Unknown())], **ARGS).fit(X, Y)
     assert models_of(search).count("U") == 1
     assert {"model": "U"} in list(search.cv_results_["params"])
-    assert "nothing is known of U (Unknown)" in str(search.plan(X, Y))
+    assert "no default space for U (Unknown)" in str(search.plan(X, Y))
 
 
 def test_regressors_too():
@@ -195,11 +195,11 @@ def test_regressors_too():
     [
         ([], ValueError, "list of models is empty"),
         ([SVC], TypeError, r"pass an instance, SVC\(\)"),
-        ([SVC(), 3], TypeError, "3 is no estimator"),
-        ([SVC(), Ridge()], ValueError, "not of one kind: SVC, Ridge"),
-        ([("a", SVC()), ("a", SVC())], ValueError, "'a' cannot be that of a model"),
-        ([("a__b", SVC())], ValueError, "'a__b' cannot be that of a model"),
-        ([("model", SVC())], ValueError, "'model' cannot be that of a model"),
+        ([SVC(), 3], TypeError, "3 is not an estimator"),
+        ([SVC(), Ridge()], ValueError, "of different kinds: SVC, Ridge"),
+        ([("a", SVC()), ("a", SVC())], ValueError, "'a' cannot be the name of a model"),
+        ([("a__b", SVC())], ValueError, "'a__b' cannot be the name of a model"),
+        ([("model", SVC())], ValueError, "'model' cannot be the name of a model"),
     ],
 )
 def test_what_cannot_be_searched_together_is_refused(models, error, words):
@@ -210,10 +210,11 @@ def test_what_cannot_be_searched_together_is_refused(models, error, words):
 
 def test_a_space_for_a_model_that_is_none_is_refused():
     with pytest.raises(
-        ValueError, match=re.escape("names 'D', and the models are ['A', 'B', 'C']")
+        ValueError,
+        match=re.escape("contains 'D', but the models are ['A', 'B', 'C']"),
     ):
         SearchCV(NAMED, {"D": {"C": [1]}}, **ARGS).fit(X, Y)
-    with pytest.raises(ValueError, match="model='Z' is none of A, B, C"):
+    with pytest.raises(ValueError, match="model='Z' must be one of A, B, C"):
         OneOf(NAMED, "Z")
 
 
@@ -222,7 +223,7 @@ def test_weights_go_to_each_model():
     search = SearchCV(NAMED, **ARGS | {"n_iter": 3}).fit(X, Y, sample_weight=weights)
     assert set(search.statuses_) == {"ok"}
     assert 2 not in search.predict(X)
-    with pytest.raises(ValueError, match=r"svc__sample_weight, which names .* write"):
+    with pytest.raises(ValueError, match=r"svc__sample_weight, which contains .* write"):
         SearchCV(NAMED, **ARGS).fit(X, Y, svc__sample_weight=weights)
     with pytest.raises(ValueError, match="sample_weight, which fit of KNeighborsClassifier"):
         SearchCV([*NAMED, ("K", KNeighborsClassifier())], **ARGS).fit(X, Y, sample_weight=weights)
@@ -236,7 +237,7 @@ def test_a_model_can_be_replaced():
 
 
 def test_models_inside_of_a_pipeline_are_refused_and_not_left_out():
-    with pytest.raises(ValueError, match="pass the list to the search"):
+    with pytest.raises(ValueError, match="pass the list of models to the search"):
         SearchCV(make_pipeline(StandardScaler(), OneOf(NAMED)), **ARGS).fit(X, Y)
 
 
@@ -345,10 +346,30 @@ def test_auto_takes_a_frame_and_goes_in_cross_validation():
     search = RandomSearchCV("auto", [{"model": ["linear"]}], n_iter=1, cv=2)
     assert min(cross_validate(search, frame, y, cv=2)["test_score"]) > 0.4
     assert min(cross_validate(search, frame.drop(columns="day"), y, cv=2)["test_score"]) > 0.4
-    with pytest.raises(ValueError, match="chooses models by y, and there is none"):
+    with pytest.raises(ValueError, match="chooses models by y, but y is missing"):
         search.fit(frame)
     with pytest.raises(ValueError, match=r"y has 2 columns"):
         search.fit(X, X[:, :2])
+
+
+@pytest.mark.parametrize(
+    "data", [load_iris, load_diabetes, lambda **_: (X, np.sort(Y)), lambda **_: (X, Y > 0)]
+)
+def test_auto_has_the_folds_of_a_classifier_if_y_has_classes(data):
+    rows, target = data(return_X_y=True)
+    target = target + 0.5 if data is load_diabetes else np.sort(target)  # classes in blocks
+    search = RandomSearchCV("auto", [{"model": ["linear"]}], n_iter=1, cv=2)
+    has_classes = data is not load_diabetes
+    assert is_classifier(search)
+    assert is_classifier(clone(search))
+    split = check_cv(3, target, classifier=is_classifier(search))
+    assert isinstance(split, StratifiedKFold if has_classes else KFold)
+    fitted = cross_validate(search, rows, target, cv=3, return_estimator=True)["estimator"]
+    assert all(is_classifier(each) == has_classes for each in fitted)
+    assert all(is_regressor(each) != has_classes for each in fitted)
+    if has_classes:
+        assert all(list(each.classes_) == list(np.unique(target)) for each in fitted)
+        StackingClassifier([("auto", search)])._validate_estimators()
 
 
 def test_auto_has_the_result_of_its_list():
@@ -366,9 +387,9 @@ def test_a_dict_of_models_is_a_list_with_names():
     search = SearchCV(dict(NAMED), **ARGS)
     assert [name for name, _ in search.estimator.named] == ["A", "B", "C"]
     assert search.get_params()["estimator__B__svc__C"] == 1.0
-    with pytest.raises(TypeError, match="3 is no estimator"):
+    with pytest.raises(TypeError, match="3 is not an estimator"):
         SearchCV({"a": SVC(), "b": 3}, n_iter=1).fit(X, Y)
-    with pytest.raises(ValueError, match="'a__b' cannot be that of a model"):
+    with pytest.raises(ValueError, match="'a__b' cannot be the name of a model"):
         SearchCV({"a__b": SVC()}, n_iter=1).fit(X, Y)
     with pytest.raises(TypeError, match="is a dict without estimators"):
         SearchCV({"C": [1, 2]}, n_iter=1).fit(X, Y)

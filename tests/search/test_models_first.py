@@ -28,16 +28,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from sksearch import (
-    GridSearchCV,
-    HalvingGridSearchCV,
-    HyperbandSearchCV,
-    RandomSearchCV,
-    SearchCV,
-    report,
-    tune,
-)
+from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, report, tune
 from sksearch.estimators import OneOf
+from sksearch.model_selection import GridSearchCV, HalvingGridSearchCV
 from sksearch.space import When, default_models
 
 X, Y = make_classification(60, 6, n_informative=4, n_classes=3, random_state=0)
@@ -106,7 +99,7 @@ def test_own_values_are_evaluated_first_and_the_untuned_model_is_the_first():
     first, second = search.cv_results_["params"][:2]
     assert is_own(first, *CASES[0])
     assert is_own(second, *CASES[1])
-    assert "each with its own values at first" in str(search.plan_)
+    assert "each starting with its own values" in str(search.plan_)
     said = str(report(search))
     assert re.search("the untuned tree", said)
     untuned = search.cv_results_["mean_test_score"][0]
@@ -202,7 +195,7 @@ def test_an_unknown_parameter_is_refused():
 
 @pytest.mark.parametrize("name", ["a_", "_", "a__b", "model", "models", "named", "__"])
 def test_a_name_that_cannot_be_read_is_refused_before_anything_is_trained(name):
-    with pytest.raises(ValueError, match=f"The name '{name}' cannot be that of a model"):
+    with pytest.raises(ValueError, match=f"'{name}' cannot be the name of a model"):
         SearchCV([(name, SVC()), ("b", LogisticRegression())], **ARGS).fit(X, Y)
 
 

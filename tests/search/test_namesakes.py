@@ -25,7 +25,8 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import sksearch
-from sksearch import GridSearchCV, RandomizedSearchCV, RandomSearchCV, When
+from sksearch import RandomSearchCV, When
+from sksearch.model_selection import GridSearchCV, RandomizedSearchCV
 from tests.fakes import Curve
 
 X, y = load_iris(return_X_y=True)
@@ -47,7 +48,7 @@ def outcome_of(cls, *args, **kwargs):
 
 
 def assert_equal_to_scikit_learn(name, *args, **kwargs):
-    ours, our_warnings = outcome_of(getattr(sksearch, name), *args, **kwargs)
+    ours, our_warnings = outcome_of(getattr(sksearch.search, name), *args, **kwargs)
     theirs, their_warnings = outcome_of(getattr(model_selection, name), *args, **kwargs)
     assert our_warnings == their_warnings
     assert list(ours.cv_results_) == list(theirs.cv_results_)
@@ -159,7 +160,7 @@ def test_a_generator_is_used_as_by_scikit_learn_and_left_where_that_leaves_it(cl
         pytest.skip("which scikit-learn's refuses")
     size = {"n_iter": 4} if cls[0] == "R" else {"n_candidates": 4, "min_resources": 50}
     found = []
-    for module in (model_selection, sksearch):
+    for module in (model_selection, sksearch.model_selection):
         np.random.seed(3)
         rng = None if kind == "global" else np.random.RandomState(5)
         rows = []
@@ -194,7 +195,7 @@ def test_infinite_scores_rank_as_numbers(scores, refit):
 
     grid = {"n_neighbors": list(range(1, 1 + len(scores)))}
     found = []
-    for module in (model_selection, sksearch):
+    for module in (model_selection, sksearch.model_selection):
         search = module.GridSearchCV(KNN, grid, cv=2, refit=refit, scoring=scoring).fit(X, y)
         found.append([search.cv_results_["rank_test_score"].tolist(), search.best_index_])
     assert found[0] == found[1]
@@ -203,7 +204,7 @@ def test_infinite_scores_rank_as_numbers(scores, refit):
 @pytest.mark.parametrize("cls", ["GridSearchCV", "HalvingGridSearchCV"])
 def test_a_grid_draws_nothing(cls):
     np.random.seed(3)
-    getattr(sksearch, cls)(KNN, {"n_neighbors": [1, 5]}).fit(X, y)
+    getattr(sksearch.search, cls)(KNN, {"n_neighbors": [1, 5]}).fit(X, y)
     after = np.random.random()
     np.random.seed(3)
     getattr(model_selection, cls)(KNN, {"n_neighbors": [1, 5]}).fit(X, y)
@@ -289,7 +290,7 @@ def test_a_grid_goes_on_from_its_checkpoint(tmp_path):
     np.testing.assert_array_equal(  # and so was not measured again
         first.cv_results_["mean_fit_time"], again.cv_results_["mean_fit_time"]
     )
-    with pytest.raises(ValueError, match="of another search:\n  space differs") as caught:
+    with pytest.raises(ValueError, match="a different search:\n  space differs") as caught:
         GridSearchCV(SVC(), {"C": [1, 2]}, checkpoint_dir=tmp_path, random_state=0).fit(X, y)
     assert "settings" not in str(caught.value).split("Compared")[0]
 
@@ -377,7 +378,9 @@ def test_lists_without_a_count_and_with_time_enough_are_all_tried():
 
 def test_draws_that_nothing_would_end_are_refused_before_anything_is_trained():
     Curve.n_calls = 0
-    with pytest.raises(ValueError, match=r"n_iter=None draws until .* Pass timeout=, patience="):
+    with pytest.raises(
+        ValueError, match=r"n_iter=None would never end.* Pass timeout=, patience="
+    ):
         RandomSearchCV(Curve(), QUALITY, n_iter=None).fit(X, y)
     assert Curve.n_calls == 0
 
@@ -385,7 +388,9 @@ def test_draws_that_nothing_would_end_are_refused_before_anything_is_trained():
 # ---- how other libraries know a search
 
 KINDS = (model_selection.GridSearchCV, model_selection.RandomizedSearchCV)
-SEARCHES = [getattr(sksearch, name) for name in sksearch.__all__ if name.endswith("SearchCV")]
+SEARCHES = [
+    getattr(sksearch.search, name) for name in sksearch.search.__all__ if name.endswith("SearchCV")
+]
 
 
 @pytest.mark.parametrize("cls", SEARCHES)
@@ -465,7 +470,7 @@ def test_a_splitter_of_a_users_own_need_not_have_groups():
         for cls in (GridSearchCV, model_selection.GridSearchCV)
     )
     np.testing.assert_array_equal(ours, theirs)
-    with pytest.raises(ValueError, match="splits by groups, and there are none"):
+    with pytest.raises(ValueError, match="splits by groups, but groups is missing"):
         GridSearchCV(TREE, {"max_depth": [1, 2]}, cv=GroupKFold(2)).fit(X, y)
 
 

@@ -222,16 +222,16 @@ def test_promotion_is_by_non_dominated_sorting(cls):
 @pytest.mark.parametrize(
     ("kwargs", "error", "message"),
     [
-        ({"objectives": ["gain"]}, ValueError, "two metrics or more"),
+        ({"objectives": ["gain"]}, ValueError, "at least two distinct metrics"),
         ({"objectives": ["gain", "-gain"]}, ValueError, "each once"),
         ({"objectives": ["gain", 3]}, TypeError, "list of names"),
-        ({"objectives": ["-price", "fit_time"]}, ValueError, "is to be large"),
+        ({"objectives": ["-price", "fit_time"]}, ValueError, "to maximize"),
         ({"refit": "elbow"}, ValueError, "refit='elbow' must be one of"),
-        ({"refit": Bound("luck", "<=", 1)}, ValueError, "must be on an objective"),
+        ({"refit": Bound("luck", "<=", 1)}, ValueError, "must bound one of the objectives"),
         ({"refit": {"luck": 1}}, ValueError, "must have weights of objectives"),
-        ({"refit": {"gain": 1, "price": -1}}, ValueError, "0 or more"),
-        ({"refit": {"gain": "all"}}, ValueError, "0 or more"),
-        ({"refit": {"gain": np.nan}}, ValueError, "0 or more"),
+        ({"refit": {"gain": 1, "price": -1}}, ValueError, "at least 0"),
+        ({"refit": {"gain": "all"}}, ValueError, "at least 0"),
+        ({"refit": {"gain": np.nan}}, ValueError, "at least 0"),
         ({"refit": {"gain": 0}}, ValueError, "one above 0"),
         ({"objectives": ["gain", "speed"]}, ValueError, "must return .*speed"),
     ],
@@ -245,9 +245,9 @@ def test_bad_objectives_and_choices_are_refused(kwargs, error, message):
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda front: front.best("luck"), "'luck' is no objective"),
-        (lambda front: front.within(Bound("luck", "<=", 1)), "'luck' is no objective"),
-        (lambda front: front.weighted({"luck": 1}), "weights of objectives, gain, price"),
+        (lambda front: front.best("luck"), "'luck' is not an objective"),
+        (lambda front: front.within(Bound("luck", "<=", 1)), "'luck' is not an objective"),
+        (lambda front: front.weighted({"luck": 1}), "weights of the objectives gain, price"),
         (lambda front: front.hypervolume([0]), "a value for each of gain, price"),
     ],
 )

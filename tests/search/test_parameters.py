@@ -168,7 +168,7 @@ def test_what_stands_in_for_rungs_does_not_shorten_the_initial_design():
     assert search.history_.problem.n_candidates is None
 
 
-@pytest.mark.parametrize("name", [n for n in sksearch.__all__ if n.endswith("SearchCV")])
+@pytest.mark.parametrize("name", [n for n in sksearch.search.__all__ if n.endswith("SearchCV")])
 def test_each_parameter_has_a_constraint_and_nothing_else_has(name):
-    search = getattr(sksearch, name)
+    search = getattr(sksearch.search, name)
     assert set(search._parameter_constraints) == set(inspect.signature(search).parameters)

@@ -11,13 +11,11 @@ from sklearn.svm import SVC
 
 from sksearch import (
     BOHBSearchCV,
-    CMAESSearchCV,
     GPBayesSearchCV,
     GPHalvingSearchCV,
     HyperbandSearchCV,
     RandomSearchCV,
     SearchCV,
-    earlier_results,
 )
 from sksearch.acquisition._criterion import UserPrior, beliefs
 from sksearch.base import Start
@@ -34,6 +32,7 @@ from sksearch.samplers import (
     WarmStart,
 )
 from sksearch.schedulers import FullFidelity
+from sksearch.search import CMAESSearchCV, earlier_results
 from sksearch.space import Beliefs, LogRandInt, Space, When
 from sksearch.study import Study
 from tests.fakes import Curve
@@ -133,10 +132,10 @@ def test_no_belief_is_so_sure_that_a_value_is_impossible():
         ({"rate": 0.1}, TypeError, "must be a distribution with a cdf"),
         ({"rate": norm}, TypeError, "must be a distribution with a cdf"),
         ({"rate": {0.1: 1}}, TypeError, "must be a distribution with a cdf"),
-        ({"rate": norm(50, 1)}, ValueError, "no mass where the parameter may be, a number from"),
-        ({"depth": norm(0, np.nan)}, ValueError, "no mass where the parameter may be"),
+        ({"rate": norm(50, 1)}, ValueError, "where the parameter may lie, a number from"),
+        ({"depth": norm(0, np.nan)}, ValueError, "where the parameter may lie"),
         ({"kind": norm()}, TypeError, "it must be a dict of weights, such as {'a': 1.0}"),
-        ({"kind": {"c": 1}}, ValueError, "a weight for 'c', which is no choice"),
+        ({"kind": {"c": 1}}, ValueError, "a weight for 'c', not one of the choices"),
         ({"kind": {"a": -1}}, ValueError, "prior['kind']['a']=-1 must be a weight"),
         ({"kind": {"a": 0}}, ValueError, "must have a weight above 0"),
     ],
@@ -160,7 +159,7 @@ def test_a_parameter_of_which_only_draws_are_known_has_no_belief():
         def rvs(self, random_state=None):
             return random_state.rand()
 
-    with pytest.raises(TypeError, match="only rvs is known"):
+    with pytest.raises(TypeError, match="only has rvs"):
         Beliefs(Space({"x": Draws()}), {"x": norm()})
 
 

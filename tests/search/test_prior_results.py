@@ -23,7 +23,6 @@ from sksearch import (
     RandomSearchCV,
     SearchCV,
     TPESearchCV,
-    earlier_results,
     load_history,
     minimize,
 )
@@ -42,6 +41,7 @@ from sksearch.samplers import (
 )
 from sksearch.samplers._scalarised import for_aims
 from sksearch.schedulers import FullFidelity
+from sksearch.search import earlier_results
 from sksearch.space import Space
 from sksearch.study import Study
 from tests.fakes import Curve
@@ -417,7 +417,9 @@ def test_a_search_with_objectives_or_bounds_begins_where_others_were_good(sample
 @pytest.mark.parametrize("aims", AIMS.values(), ids=AIMS)
 def test_scores_of_the_same_task_lack_objectives_and_bounds(aims):
     known = earlier_results(random_search(), same_task=True)
-    with pytest.raises(ValueError, match=r"of the same task are scores alone.*as results of ano"):
+    with pytest.raises(
+        ValueError, match=r"of the same task contain only scores.*as results of ano"
+    ):
         GPBayesSearchCV(SVC(), SPACE, n_iter=4, prior_results=known, **aims).fit(X, y)
 
 
@@ -436,7 +438,7 @@ def test_a_clone_has_what_the_search_begins_with():
 
 
 def test_earlier_tasks_are_checked():
-    with pytest.raises(ValueError, match="1 params and 2 scores"):
+    with pytest.raises(ValueError, match="1 candidates, but 2 scores"):
         EarlierTask([{"C": 1}], [1, 2])
     with pytest.raises(TypeError, match=r"earlier\[0\] is a dict"):
         WarmStart(GPSampler(), [{}])

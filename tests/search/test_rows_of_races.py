@@ -45,7 +45,7 @@ def race(**params):
 
 @pytest.mark.parametrize("name", ON_FOLDS)
 def test_each_candidate_has_one_row(name):
-    cls = getattr(sksearch, name)
+    cls = getattr(sksearch.search, name)
     known = inspect.signature(cls).parameters
     sizes = {"n_iter": 20, "n_candidates": 20, "n_iterations": 1}
     given = {key: sizes[key] for key in sizes if key in known}

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from sksearch import GridSearchCV, HyperbandSearchCV, RandomSearchCV
+from sksearch import HyperbandSearchCV, RandomSearchCV
+from sksearch.model_selection import GridSearchCV
 
 X, Y = np.zeros((20, 2)), np.arange(20) % 2
 FITTED = []
@@ -88,7 +89,7 @@ def test_what_a_bad_rule_has_let_train_is_kept(tmp_path):
     def late(results):
         return 0 if len(results["params"]) < 4 else None
 
-    with pytest.raises(TypeError, match="cv_results_ can be read"):
+    with pytest.raises(TypeError, match="are kept in cv_results_"):
         search(late).fit(X, Y)
     before = len(FITTED)
     assert search(True).fit(X, Y).best_params_ == {"level": 4}

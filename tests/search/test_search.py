@@ -18,17 +18,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from sksearch import (
-    HyperbandSearchCV,
-    QuasiRandomSearchCV,
-    RandomSearchCV,
-    SearchCV,
-    SuccessiveHalvingSearchCV,
-    When,
-)
+from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, SuccessiveHalvingSearchCV, When
 from sksearch.executors import VirtualClock, spend
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import FullFidelity, Hyperband
+from sksearch.search import QuasiRandomSearchCV
 from tests.fakes import Curve, Failing, Sized
 
 X, y = load_iris(return_X_y=True)

@@ -7,13 +7,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import SGDClassifier
 
-from sksearch import (
-    ASHASearchCV,
-    HyperbandSearchCV,
-    IncrementalEvaluationSearchCV,
-    SearchCV,
-    load_history,
-)
+from sksearch import ASHASearchCV, HyperbandSearchCV, SearchCV, load_history
 from sksearch.reader._values import rank
 from sksearch.resources import (
     EpochsResource,
@@ -23,6 +17,7 @@ from sksearch.resources import (
     SecondsResource,
 )
 from sksearch.schedulers import MedianStopping, SuccessiveHalving
+from sksearch.search import IncrementalEvaluationSearchCV
 from tests.fakes import Curve, Failing, Sized
 
 X, y = load_iris(return_X_y=True)

@@ -16,7 +16,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 import sksearch
-from sksearch import When, earlier_results
+from sksearch import When
+from sksearch.search import earlier_results
 from sksearch.space import LogRandInt, Outcome, Space
 
 IRIS = load_iris(return_X_y=True)
@@ -26,7 +27,9 @@ OWN = "the estimator's own"
 #: Those that take any space; of the others one needs gradients, and two a full grid.
 OF_THEIR_OWN = ("HypergradientSearchCV", "GridSearchCV", "HalvingGridSearchCV")
 SEARCHES = sorted(
-    name for name in sksearch.__all__ if name.endswith("SearchCV") and name not in OF_THEIR_OWN
+    name
+    for name in sksearch.search.__all__
+    if name.endswith("SearchCV") and name not in OF_THEIR_OWN
 )
 SIZES = {
     "n_iter": 4, "n_candidates": 4, "population_size": 4, "n_iterations": 1, "budget": 8,
@@ -121,7 +124,7 @@ def may_be(values, value):
 
 
 def search_of(name, estimator, space, **params):
-    cls = getattr(sksearch, name)
+    cls = getattr(sksearch.search, name)
     known = inspect.signature(cls).parameters
     sizes = SPECIAL.get(name, {key: value for key, value in SIZES.items() if key in known})
     return cls(estimator, space, cv=2, **sizes, **params)
@@ -251,7 +254,7 @@ class Counted(Anything):
 
 
 def test_steps_along_a_gradient_stay_in_the_ranges():
-    search = sksearch.HypergradientSearchCV(
+    search = sksearch.search.HypergradientSearchCV(
         LogisticRegression(), {"C": loguniform(10, 20)}, n_iter=4, cv=3, random_state=0
     )
     tried = [trial.params["C"] for trial in fit(search, *IRIS).history_.trials]

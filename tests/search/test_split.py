@@ -91,9 +91,9 @@ LATER = "each tests rows that come after those it trains on"
         (windows(0, 40), LATER),
         (iter(windows(1, 40)), LATER),
         ([(np.isin(np.arange(N), a), b) for a, b in windows(1, 40)], LATER),
-        (windows(1, 40, SHUFFLED), "none trains on what a later one tests"),
-        (windows(0, 40, SHUFFLED), "none trains on what a later one tests"),
-        (windows(1, 40, SHUFFLED)[::-1], "none trains on what an earlier one tests"),
+        (windows(1, 40, SHUFFLED), "no fold trains on rows tested by a later one"),
+        (windows(0, 40, SHUFFLED), "no fold trains on rows tested by a later one"),
+        (windows(1, 40, SHUFFLED)[::-1], "no fold trains on rows tested by an earlier one"),
         (Growing(), "they train on 30 to 90 rows"),
     ],
     ids=[
@@ -209,7 +209,7 @@ def test_groups_are_kept_together_where_the_search_chooses_the_folds(
         warnings.simplefilter("error")  # "The groups parameter is ignored"
         search.fit(X, y, groups=groups)
     assert has_folds(search, expected, np.asarray(groups), y)
-    assert "no fold tears a group" in str(search.report())
+    assert "groups are never split" in str(search.report())
 
 
 def test_tune_passes_groups_on():
@@ -222,17 +222,17 @@ def test_tune_passes_groups_on():
 
 def test_with_fewer_groups_than_five_there_are_as_many_folds():
     (note,), _ = said_of_folds(SearchCV(Ridge(), ALPHAS), groups=GROUPS // 4)
-    assert note.startswith("GroupKFold(3), since groups= is given, and no fold tears a group, of")
+    assert note.startswith("GroupKFold(3), since groups= is given, so groups are never split, and")
 
 
 @pytest.mark.parametrize(
     ("cv", "groups", "message"),
     [
-        (5, GROUPS // 4, "groups has 3 different values, and cv=5 needs 5: pass cv=3"),
+        (5, GROUPS // 4, "groups has 3 different values, but cv=5 needs 5: pass cv=3"),
         (None, np.zeros(N), "groups has the same value in all rows"),
         (3, GROUPS[1:], "groups has 119 entries, but X has 120 rows"),
-        (None, np.where(GROUPS == 2, np.nan, GROUPS), "missing in 10 rows, the first .* row 20"),
-        (None, ["a", None] * (N // 2), "missing in 60 rows, the first of which is row 1"),
+        (None, np.where(GROUPS == 2, np.nan, GROUPS), "missing in 10 rows, first .* row 20"),
+        (None, ["a", None] * (N // 2), "missing in 60 rows, first in row 1"),
     ],
     ids=["few", "one", "short", "nan", "none"],
 )
@@ -324,8 +324,8 @@ def test_checkpoints_and_predictions_out_of_fold_know_the_folds_that_were_chosen
 def test_times_in_order_make_folds_that_do_not_train_on_the_future(index):
     search = SearchCV(Ridge(), ALPHAS, n_iter=2, random_state=0)
     (chosen, no_race), unit = said_of_folds(search, table(index))
-    assert chosen.startswith("TimeSeriesSplit(5), since the index of X has its times in order")
-    assert chosen.endswith("pass cv=5 for folds that ignore the times")
+    assert chosen.startswith("TimeSeriesSplit(5), since the index of X has times in order")
+    assert chosen.endswith("pass cv=5 to ignore the times")
     assert LATER in no_race
     assert unit == "fits"
     assert has_folds(search.fit(table(index), Y), TimeSeriesSplit(5))
@@ -353,7 +353,7 @@ def test_without_times_in_order_folds_are_those_of_scikit_learn(index):
 @pytest.mark.parametrize("index", [DAYS[SHUFFLED], DAYS[::-1]], ids=["shuffled", "latest first"])
 def test_times_in_no_order_are_named(index):
     search = SearchCV(Ridge(), ALPHAS, n_iter=2, random_state=0)
-    with pytest.warns(UserWarning, match="they are not in order.*sort X and y by time"):
+    with pytest.warns(UserWarning, match="these are not in order.*sort X and y by time"):
         assert has_folds(search.fit(table(index), Y), KFold(5))
     assert has_folds(search.set_params(cv=5).fit(table(index), Y), KFold(5))
 
@@ -370,7 +370,7 @@ def test_folds_in_time_have_all_classes_if_two_can():
 def test_rows_of_the_same_time_stay_together(n_rows):
     index = DAYS[np.arange(N) // n_rows]
     (chosen, _), _ = said_of_folds(SearchCV(Ridge(), ALPHAS), table(index))
-    assert "nor tears rows of the same time" in chosen
+    assert "or splits rows of the same time" in chosen
     search = SearchCV(Ridge(), ALPHAS, n_iter=2, random_state=0)
     setup = search._prepare(table(index), Y, {}, np.random.RandomState(0))
     assert len(setup.folds.splits) == min(5, index.nunique() - 1)
@@ -390,7 +390,7 @@ def test_folds_of_a_single_class_are_left_out():
     late = np.where(np.arange(N) < 30, 0, LABELS)  # the first fold would train on one class
     search = SearchCV(LogisticRegression(), CS, n_iter=2, scoring="roc_auc", random_state=0)
     (chosen, _), _ = said_of_folds(search, table(DAYS), late)
-    assert chosen.startswith("TimeSeriesSplit(5) but for 1 that lack classes, since")
+    assert chosen.startswith("TimeSeriesSplit(5) except 1 without some classes, since")
     assert np.isfinite(search.fit(table(DAYS), late).cv_results_["mean_test_score"]).all()
     (kept,), unit = said_of_folds(search, table(DAYS), np.sort(LABELS))
     assert "y is sorted by class" in kept

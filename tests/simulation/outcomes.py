@@ -15,25 +15,29 @@ from tests.simulation.learners import X, Y
 
 #: What a search may say, and when: the names of what has happened to it before.
 WARNINGS = {
-    r"journal\.jsonl is damaged after its .* as a kill leaves it": {
+    r"journal\.jsonl is damaged after its .* as after a kill": {
         "kill",
         "power",
         "error",
     },
-    r"journal\.jsonl is damaged after its first .* later records are whole": {"power", "error"},
-    r"journal\.jsonl cannot be written \(.*\)\. The search goes on": {"error", "vanish"},
-    r"journal\.jsonl is gone": {"vanish", "error"},
-    r"has fitted models that were not written by this user": {"forge", "key", "power", "error"},
+    r"journal\.jsonl is damaged after its first .* later records are intact": {"power", "error"},
+    r"journal\.jsonl cannot be written \(.*\)\. The search continues": {"error", "vanish"},
+    r"journal\.jsonl is missing": {"vanish", "error"},
+    r"contains fitted models written by another user": {"forge", "key", "power", "error"},
     r"key that signs the models of checkpoints, has \d+ bytes": {"key", "power", "error"},
-    r"A fitted estimator cannot travel": {"error", "vanish", "power", "forge"},
-    r"is not what a worker writes": {"forge"},
-    r"scores are non-finite|fits failed|evaluations failed|No candidate (has|but)": {"failures"},
+    r"A fitted estimator cannot be stored": {"error", "vanish", "power", "forge"},
+    r"was not written by a worker": {"forge"},
+    r"scores are non-finite|fits failed|evaluations failed|No candidate has|Only the first": {
+        "failures"
+    },
     r"timeout=.* was up after|The first bracket will take": {"timeout"},
-    r"No candidate keeps all bounds": {"bounds"},
-    r"goes on, though your code .* to start: tests\.simulation\.learners\.RUN was": {"start"},
-    r"is locked by .*, or by one that it has started": {"heirs"},
+    r"No candidate satisfies all bounds": {"bounds"},
+    r"is resumed, although your code .* between starts: tests\.simulation\.learners\.RUN was": {
+        "start"
+    },
+    r"is locked by .*, or by a process started by it": {"heirs"},
     r"Worker process 0 has not started in 30 seconds": {"start"},
-    r"The larger search does not begin with \d+ of the \d+ evaluations": {"grows"},
+    r"The larger search cannot reuse \d+ of the \d+ evaluations": {"grows"},
 }
 
 

@@ -7,9 +7,10 @@ from scipy.stats import randint, uniform
 from sklearn.model_selection import KFold, ShuffleSplit
 
 import sksearch
-from sksearch import Bound, When, earlier_results
+from sksearch import Bound, When
 from sksearch.samplers import RandomSampler, TPESampler
 from sksearch.schedulers import FoldRace, FullFidelity, MedianStopping
+from sksearch.search import earlier_results
 from tests.simulation.chance import happens
 from tests.simulation.functions import draw_function
 from tests.simulation.learners import Learner, by_both, by_noise, by_score
@@ -33,7 +34,9 @@ class Drawn:
         if self.generator:
             kwargs["random_state"] = np.random.RandomState(kwargs["random_state"])
         estimator = Learner(**self.estimator)
-        return getattr(sksearch, self.name)(estimator, self.space, checkpoint_dir=folder, **kwargs)
+        return getattr(sksearch.search, self.name)(
+            estimator, self.space, checkpoint_dir=folder, **kwargs
+        )
 
     def another(self, rng):
         """A search that differs; None for the same one."""

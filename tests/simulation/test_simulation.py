@@ -88,7 +88,7 @@ def never(*args, **kwargs):
 
 #: What is replaced by what, and words of the promise that is broken then.
 BREAKAGES = {
-    "the journal is not synced": (Log, "_sync_or_cut", nothing, "are lost|there is no journal"),
+    "the journal is not synced": (Log, "_sync_or_cut", nothing, "are lost|journal is missing"),
     "names are not synced": (Computer, "sync_folder", nothing, "are lost"),
     "the journal is written at the end": (Log, "append", append_to_nothing, "lost"),
     "damage is not cut off": (Log, "_repair", nothing, "lost|is trained again"),

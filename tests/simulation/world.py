@@ -244,7 +244,7 @@ class World:
             return "signal"
         if isinstance(error, SearchMismatchError):
             return "mismatch"
-        if "vanish" in self.happened and "but there is no journal of the search" in str(error):
+        if "vanish" in self.happened and "but its journal is missing" in str(error):
             self.disk.remove_all(FOLDER)  # as it says
             return "error"
         if (fate.failed or "vanish" in self.happened) and names_cause(error):

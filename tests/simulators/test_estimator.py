@@ -105,7 +105,9 @@ def test_params_are_those_of_the_problem_and_its_own():
     assert (estimator.x0, estimator.random_state) == (1, 5)
     with pytest.raises(ValueError, match="x2"):
         estimator.set_params(x2=1)
-    with pytest.raises(TypeError, match=r"\['x2'\]: the problem's parameters are \['x0', 'x1'\]"):
+    with pytest.raises(
+        TypeError, match=r"\['x2'\] are unknown: the problem's parameters are \['x0', 'x1'\]"
+    ):
         SimulatedEstimator(PROBLEM, x2=1)
 
 
@@ -163,9 +165,11 @@ def test_it_can_be_shown():
 
 GRID = {"x0": [-1.0, 0.0, 1.5], "x1": [0.0, 2.0]}
 SPACE = PROBLEM.space
-OWN = [getattr(sksearch, name) for name in sksearch.__all__ if name.endswith("SearchCV")]
+OWN = [
+    getattr(sksearch.search, name) for name in sksearch.search.__all__ if name.endswith("SearchCV")
+]
 OWN.remove(sksearch.SearchCV)  # named by its parts, all of which are here
-OWN.remove(sksearch.HypergradientSearchCV)  # a table of scores has no gradient
+OWN.remove(sksearch.search.HypergradientSearchCV)  # a table of scores has no gradient
 OWN = [cls for cls in OWN if not hasattr(model_selection, cls.__name__)]  # scikit-learn's are here
 
 

@@ -397,7 +397,7 @@ def test_bad_arguments_are_refused(arguments, message):
 
 def test_a_curve_needs_a_value_and_a_key():
     for values, keys in (([1.0], [1, 2]), ([1.0, 2.0], [1]), (1.0, 1)):
-        with pytest.raises(ValueError, match=r"both need \(n_curves,\)"):
+        with pytest.raises(ValueError, match=r"expected \(n_curves,\)"):
             gamma_curves(values, keys, CurveFamily(1, 2, 3))
 
 

@@ -236,7 +236,7 @@ def test_seconds_never_go_back():
     problem = NearestCurves({"x": [1]}, [{"x": 1}], [[1.0, 2, 3]], [[5.0, 4, 9]])
     assert problem.seconds([{"x": 1}]).tolist() == [[5, 5, 9]]
     for bad in (-1, np.nan, np.inf):
-        with pytest.raises(ValueError, match="negative or not finite"):
+        with pytest.raises(ValueError, match="negative or non-finite"):
             NearestCurves({"x": [1]}, [{"x": 1}], [[1.0, 2]], [[1, bad]])
 
 
@@ -301,8 +301,8 @@ def test_a_search_that_has_no_history_is_refused():
         ({"rate": 0.1}, "lacks 'batch'"),
         ({"rate": 0.1, "batch": 16, "depth": 3}, "'depth' is unknown"),
         ({"rate": 0.1, "batch": 17}, "batch=17 is not a choice"),
-        ({"rate": -1.0, "batch": 16}, "rate=-1.0 has no place"),
-        ({"rate": np.nan, "batch": 16}, "rate=nan has no place"),
+        ({"rate": -1.0, "batch": 16}, "rate=-1.0 is not allowed"),
+        ({"rate": np.nan, "batch": 16}, "rate=nan is not allowed"),
     ],
 )
 def test_candidates_that_do_not_fit_are_refused(params, match):
@@ -317,9 +317,9 @@ def test_candidates_that_do_not_fit_are_refused(params, match):
 
 def test_wrong_shapes_and_spaces_are_refused():
     space, params = {"x": uniform(0, 1)}, [{"x": 0.5}, {"x": 0.6}]
-    with pytest.raises(ValueError, match=r"curves has the shape \(1, 2\)"):
+    with pytest.raises(ValueError, match=r"curves has shape \(1, 2\)"):
         NearestCurves(space, params, [[1.0, 2.0]])
-    with pytest.raises(ValueError, match=r"seconds has the shape \(2, 1\): it needs \(2, 2\)"):
+    with pytest.raises(ValueError, match=r"seconds has shape \(2, 1\), expected \(2, 2\)"):
         NearestCurves(space, params, np.zeros((2, 2)), np.zeros((2, 1)))
     with pytest.raises(ValueError, match="params is empty"):
         NearestCurves(space, [], np.zeros((0, 2)))

@@ -156,7 +156,7 @@ def test_families_in_turn_go_by_the_trials_number():
         value = Rastrigin(2)([[trial.params["x0"], trial.params["x1"]]])[0]
         if 81 in trial.results:
             assert -trial.results[81].score == value - 100 * (trial.id % 3)
-    with pytest.raises(ValueError, match="An estimator does not know it"):
+    with pytest.raises(ValueError, match="For estimators it is unknown"):
         SimulatedEstimator(problem, x0=0, x1=0).fit()
 
 
@@ -190,7 +190,7 @@ def test_hyperband_on_flat_curves_is_the_best_of_128_uniform_draws():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"max_resources": 82}, "max_resources=82 is greater than the problem's 81"),
+        ({"max_resources": 82}, "max_resources=82 is greater than 81"),
         ({"max_resources": 9.5}, "max_resources=9.5 must be an integer"),
         ({"min_resources": 82}, "min_resources=82 must be"),
         ({"batch_size": 0}, "batch_size=0"),

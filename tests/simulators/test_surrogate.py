@@ -147,16 +147,16 @@ def test_a_model_that_is_not_fitted_is_refused():
 
 def test_a_model_of_other_columns_is_refused():
     model = LinearRegression().fit(np.eye(3), np.arange(3))
-    with pytest.raises(ValueError, match="given the columns x, epoch; pass encode="):
+    with pytest.raises(ValueError, match="input has the columns x, epoch; pass encode="):
         SurrogateProblem({"x": uniform(0, 1)}, model, max_resources=2)
     model = LinearRegression().fit(pd.DataFrame({"x": [1, 2], "lr": [1, 2]}), [1, 2])
-    with pytest.raises(ValueError, match="fitted to the column 'lr': there are x"):
+    with pytest.raises(ValueError, match="fitted to the column 'lr', but the columns are x"):
         SurrogateProblem({"x": uniform(0, 1)}, model)
 
 
 def test_several_numbers_for_a_row_are_refused():
     model = LinearRegression().fit([[0], [1]], [[1, 2], [3, 4]])
-    with pytest.raises(ValueError, match="needs to return one number for each"):
+    with pytest.raises(ValueError, match="must return one number for each"):
         SurrogateProblem({"x": uniform(0, 1)}, model)
 
 

@@ -37,7 +37,7 @@ def test_rows_have_their_own_losses_and_nothing_else_has():
     problem = TabularProblem(SPACE, params, losses)
     np.testing.assert_array_equal(problem.losses(params[::-1]), losses[::-1])
     assert problem.max_resources == 4
-    with pytest.raises(ValueError, match="no row of the table"):
+    with pytest.raises(ValueError, match="not a row of the table"):
         problem.losses([params[0], params[1] | {"rate": 0.5}])
 
 
@@ -132,7 +132,7 @@ def test_regret_is_0_for_the_best_row_and_1_for_the_median_one():
 def test_without_a_difference_there_is_no_regret():
     for losses in ([1.0, 1.0], [np.nan, np.nan]):
         problem = TabularProblem({"x": [1, 2]}, [{"x": 1}, {"x": 2}], losses)
-        with pytest.raises(ValueError, match="no scale between them"):
+        with pytest.raises(ValueError, match="losses cannot be scaled"):
             problem.regret(1.0)
 
 
@@ -152,11 +152,11 @@ def test_seconds_never_go_back():
 
 
 def test_a_candidate_that_is_there_twice_or_a_wrong_shape_is_refused():
-    with pytest.raises(ValueError, match="3 candidates of which 2 are distinct"):
+    with pytest.raises(ValueError, match="3 candidates, of which only 2 are distinct"):
         TabularProblem({"x": [1, 2]}, [{"x": 1}, {"x": 2}, {"x": 1}], [1, 2, 3])
-    with pytest.raises(ValueError, match=r"losses has the shape \(2,\): it needs \(1,\)"):
+    with pytest.raises(ValueError, match=r"losses has shape \(2,\), expected \(1,\)"):
         TabularProblem({"x": [1, 2]}, [{"x": 1}], [1, 2])
-    with pytest.raises(ValueError, match=r"seconds has the shape \(1, 2\): it needs \(1, 1\)"):
+    with pytest.raises(ValueError, match=r"seconds has shape \(1, 2\), expected \(1, 1\)"):
         TabularProblem({"x": [1, 2]}, [{"x": 1}], [1], seconds=[[1, 2]])
 
 
@@ -215,7 +215,7 @@ def test_a_task_that_is_not_there_is_said_to_be_missing(monkeypatch, tmp_path):
         FileNotFoundError, match=r"put hpo/\S+\.npz into.*SKSEARCH_DATA.*or use load_mnist_curves"
     ):
         load_task("taskset_imdb")
-    with pytest.raises(ValueError, match="no task: use one of taskset_imdb"):
+    with pytest.raises(ValueError, match="not a task: use one of taskset_imdb"):
         load_task("imagenet")
 
 

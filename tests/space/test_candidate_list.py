@@ -65,9 +65,9 @@ def test_what_is_not_listed_is_no_candidate():
     space = listed(*ROWS)
     space.check(ROWS[1])
     for wrong in (ROWS[0] | {"n": 64}, {"rate": 0.1}, ROWS[0] | {"m": 1}):
-        with pytest.raises(ValueError, match="none of the 3 listed"):
+        with pytest.raises(ValueError, match="not one of the 3 listed"):
             space.check(wrong)
-        with pytest.raises(ValueError, match="none of the 3 listed"):
+        with pytest.raises(ValueError, match="not one of the 3 listed"):
             space.to_unit(wrong)
 
 

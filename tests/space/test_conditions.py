@@ -123,7 +123,7 @@ def test_conditions_work_within_a_union():
     ("when", "message"),
     [
         (When([1], "a", "=>", 1), "'b'.*'=>' is not an operator"),
-        (When([1], "c", "==", 1), "'b'.*no 'c' in its dict"),
+        (When([1], "c", "==", 1), "'b'.*does not contain 'c'"),
         (When([1], "b", "==", 1), "'b'.*cycle"),
         (When([1], "a", "in", "12"), "'b'.*needs a list of values"),
         (When([1], "a", "in", 1), "'b'.*needs a list of values"),

@@ -77,7 +77,7 @@ def test_skopt_two_numbers_in_a_list_are_choices_with_a_warning():
 
 
 def test_skopt_unknown_dimensions_are_refused():
-    with pytest.raises(TypeError, match=r"'a' is 3, which is no dimension"):
+    with pytest.raises(TypeError, match=r"'a' is 3, not a translatable scikit-optimize dimension"):
         from_skopt({"a": 3})
 
 
@@ -147,7 +147,7 @@ def test_optuna_distributions_are_translated():
 
 
 def test_optuna_unknown_distributions_are_refused():
-    with pytest.raises(TypeError, match=r"'a' is .*, which is no distribution of Optuna"):
+    with pytest.raises(TypeError, match=r"'a' is .*, not a translatable Optuna"):
         from_optuna({"a": stats.uniform()})
 
 
@@ -249,7 +249,7 @@ def test_configspace_refuses_what_has_no_counterpart(cs):
     space = space_with(cs.Constant("x", 1))
     equals = cs.EqualsCondition(space["x"], space["kernel"], "rbf")
     space.add(cs.OrConjunction(equals, cs.EqualsCondition(space["x"], space["a"], 1)))
-    with pytest.raises(ValueError, match="only And"):
+    with pytest.raises(ValueError, match="only be joined by And"):
         from_configspace(space)
 
     weighted = cs.CategoricalHyperparameter("w", ["a", "b"], weights=[1, 2])
@@ -266,5 +266,5 @@ def test_configspace_unknown_hyperparameters_are_refused():
         forbidden_clauses = ()
         conditions = ()
 
-    with pytest.raises(TypeError, match=r"'a' is .*, which is no hyperparameter"):
+    with pytest.raises(TypeError, match=r"'a' is .*, not a translatable ConfigSpace"):
         from_configspace(Space(a=SimpleNamespace()))

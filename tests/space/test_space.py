@@ -381,8 +381,12 @@ def test_check_of_a_union_says_why_each_dict_does_not_fit():
         ({"C": randint(5, 5)}, ValueError, "'C'"),
         ({"C": stats.poisson(-1)}, ValueError, "'C'"),
         ({"C": uniform([0, 1], 1)}, ValueError, "'C'.*not arrays"),
-        ({"C": stats.uniform}, TypeError, r"'C'.*freeze it: uniform\(0, 1\)"),
-        ({"C": stats.randint}, TypeError, r"'C'.*freeze it: randint\(low, high\)"),
+        ({"C": stats.uniform}, TypeError, r"'C'.*frozen distribution, such as uniform\(0, 1\)"),
+        (
+            {"C": stats.randint},
+            TypeError,
+            r"'C'.*frozen distribution, such as randint\(low, high\)",
+        ),
         ({"C": SVC}, TypeError, "'C'.*the class SVC: pass an instance"),
         ({"C": LogRandInt}, TypeError, "'C'.*the class LogRandInt"),
     ],
@@ -412,7 +416,7 @@ def test_tuples_that_merely_look_like_priors_are_choices():
 
 def test_repeated_choices_are_dropped_with_one_warning():
     svc = SVC()
-    with pytest.warns(UserWarning, match="'C'.*7 choices of which 5 are distinct") as record:
+    with pytest.warns(UserWarning, match="'C'.*7 choices, of which only 5 are distinct") as record:
         space = Space({"C": [1, 1, 1.0, True, svc, svc, "a"], "b": [1, 2]})
     assert len(record) == 1
     assert space.size == 10

@@ -8,6 +8,7 @@ import uuid
 import warnings
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -19,8 +20,8 @@ from sklearn.model_selection import ShuffleSplit
 from sksearch import RandomSearchCV, SearchCV
 from sksearch.estimators import _models, _tables
 from sksearch.estimators._pipeline import last_step
-from sksearch.estimators._tables import TableColumns, column_at, look_at
-from sksearch.space import default_models, default_space
+from sksearch.estimators._tables import column_at, look_at
+from sksearch.space import TableColumns, default_models, default_space
 from tests import forms
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples" / "benchmarks"))
@@ -230,7 +231,7 @@ def test_each_column_has_a_line_in_the_plan_which_says_how_it_is_used():
     lines = [line for line in plan.splitlines() if line.startswith("columns: ")]
     for name in table().columns:
         assert [line for line in lines if name in line], name
-    assert "columns: key is left out: its values name the rows, as an ID does" in lines
+    assert "columns: key is left out: its values identify the rows, like an ID" in lines
     assert "columns: here is left out: it is constant" in lines
     assert any("city: " in line and "OneHotEncoder in linear" in line for line in lines)
     assert any("when: " in line and "DatetimeEncoder" in line for line in lines)
@@ -264,7 +265,7 @@ def test_new_rows_may_have_new_categories_gaps_and_dtypes(place):
     new = table().assign(city="never seen", words=None, when=pd.NaT, count=pd.NA, ok=None)
     assert len(model.predict(new)) == N
     assert len(model.predict(table().iloc[:1])) == 1
-    with pytest.raises(ValueError, match="X has no column 'city', which it had in training"):
+    with pytest.raises(ValueError, match="X has no column 'city', which it had during training"):
         model.predict(table().drop(columns="city"))
 
 
@@ -394,6 +395,7 @@ def test_no_frame_as_people_have_them_fails_or_loses_a_column(name, form):
     again = pickle.loads(pickle.dumps(search))
     np.testing.assert_array_equal(again.predict(X), search.predict(X))
     assert str(search.report()).startswith("RandomSearchCV(")
+    plt.close(search.show().figure_)
 
 
 def test_the_number_of_workers_changes_no_prediction(found):
@@ -423,8 +425,38 @@ def test_scikit_learns_boosting_takes_categories_as_they_are(monkeypatch):
         assert len(model.predict(frame.assign(city="never seen", count=pd.NA))) == N
 
 
-def test_models_work_if_all_transformers_return_frames():
-    frame = table().drop(columns="words")  # for skrub's StringEncoder does not
-    with config_context(transform_output="pandas"):
-        for name, model in cheap(default_models(frame, Y)):
-            assert len(model.fit(frame, Y).predict(frame)) == N, name
+@pytest.mark.parametrize("output", ["pandas", "polars"])
+@pytest.mark.parametrize("columns", [None, ["words"]])
+def test_models_work_if_all_transformers_return_frames(columns, output):
+    frame = table() if columns is None else table()[columns]
+    for name, model in cheap(default_models(frame, Y))[::2]:
+        expected = clone(model).fit(frame, Y).predict(frame)
+        with config_context(transform_output=output):
+            found = model.fit(frame, Y).predict(frame)
+        np.testing.assert_array_equal(found, expected, err_msg=name)
+
+
+def test_texts_are_encoded_once_for_all_models_with_the_same_rows(monkeypatch):
+    skrub = pytest.importorskip("skrub")
+    n_fits, fit = [], skrub.StringEncoder.fit_transform
+
+    def counted(self, X, y=None):
+        n_fits.append(X)
+        return fit(self, X)
+
+    monkeypatch.setattr(skrub.StringEncoder, "fit_transform", counted)
+    X = pd.DataFrame({"words": [f"the {i} of {i % 7}" for i in range(60)], "n": range(60)})
+    y = np.arange(60) % 2
+    models = dict(default_models(X, y))
+    first = models["linear"].fit(X[:40], y[:40])
+    models["forest"].fit(X[:40].copy(), y[:40])
+    assert len(n_fits) == 1
+    again = clone(first).fit(X[:40], y[:40])
+    assert (first.predict_proba(X[40:]) == again.predict_proba(X[40:])).all()
+    models["linear"].fit(X[:41], y[:41])  # other rows
+    assert len(n_fits) == 2
+    changed = X[:41].assign(words=X["words"][40::-1].to_numpy())
+    models["linear"].fit(changed, y[:41])
+    assert len(n_fits) == 3
+    loaded = pickle.loads(pickle.dumps(first))
+    assert (loaded.predict(X) == first.predict(X)).all()

@@ -421,7 +421,9 @@ def test_the_data_file_can_be_read_a_line_a_candidate():
 
 @pytest.mark.parametrize("estimator", [Unknown(), DBSCAN(), make_pipeline(Unknown())])
 def test_an_unknown_estimator_says_how_to_go_on(estimator):
-    with pytest.raises(ValueError, match=r"(there is no|is empty).*Write the space by hand"):
+    with pytest.raises(
+        ValueError, match=r"(does not have a default space|is empty).*Pass a space"
+    ):
         default_space(estimator)
 
 
@@ -438,7 +440,7 @@ def test_an_unknown_estimator_says_how_to_go_on(estimator):
     ],
 )
 def test_nothing_to_search_says_so(estimator):
-    with pytest.raises(ValueError, match=r"nothing that is usually searched.*by hand"):
+    with pytest.raises(ValueError, match=r"worth searching.*Pass a space"):
         default_space(estimator)
 
 

@@ -78,10 +78,10 @@ def skrub_like():
 )
 def test_a_model_that_is_not_searched_is_named(estimator, named):
     search = SearchCV(estimator, n_iter=2, cv=2, random_state=0)
-    with pytest.warns(UserWarning, match="Nothing is known of") as caught:
+    with pytest.warns(UserWarning, match="has no default space") as caught:
         plan = search.plan(X, y)
     assert named in str(caught[0].message)
-    assert named in plan.notes[0].partition("nothing is known of ")[2]
+    assert named in plan.notes[0].partition("no default space for ")[2]
 
 
 def test_the_code_of_the_warning_makes_a_space():
@@ -89,7 +89,7 @@ def test_the_code_of_the_warning_makes_a_space():
     with pytest.warns(UserWarning, match="mine__power") as caught:
         default_space(estimator, n_features=4)
     code = str(caught[0].message).rpartition("parameters: ")[2].rstrip(".")
-    with pytest.warns(UserWarning, match="Nothing is known"):
+    with pytest.warns(UserWarning, match="has no default space"):
         space = eval(code.replace("[...]", "[1, 2]"), {**globals(), "estimator": estimator})
     search = RandomSearchCV(estimator, space, n_iter=2, cv=2, random_state=0).fit(X, y)
     assert {"mine__power", "pca__n_components"} == search.best_params_.keys()
@@ -99,14 +99,14 @@ def test_the_code_of_the_warning_makes_a_space():
     "estimator", [make_pipeline(StandardScaler(), Mine()), OneVsRestClassifier(Mine())]
 )
 def test_where_nothing_is_left_to_search_the_unknown_part_is_named(estimator):
-    with pytest.raises(ValueError, match=r"nothing is known of .*\(Mine\)"):
+    with pytest.raises(ValueError, match=r"\(Mine\) has no default space"):
         SearchCV(estimator, timeout=1).fit(X, y)
 
 
 def test_a_transformer_that_is_not_known_is_in_the_plan_alone():
     columns = ColumnTransformer([("shift", Shift(), [0, 1])])
     search = SearchCV(make_pipeline(columns, LogisticRegression()), n_iter=2, cv=2)
-    assert "nothing is known of columntransformer__shift (Shift)" in search.plan(X, y).notes[0]
+    assert "no default space for columntransformer__shift (Shift)" in search.plan(X, y).notes[0]
 
 
 def test_with_a_space_of_the_user_nothing_is_said():
@@ -118,7 +118,7 @@ def test_with_a_space_of_the_user_nothing_is_said():
 @pytest.mark.parametrize(
     ("make", "says"),
     [
-        (sktime_like, "NaiveForecaster, which has no tags of scikit-learn.*BaseEstimator"),
+        (sktime_like, "NaiveForecaster, which does not have scikit-learn's tags.*BaseEstimator"),
         (skrub_like, "SkrubLearner of skrub.*make_randomized_search"),
     ],
 )

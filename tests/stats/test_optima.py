@@ -68,7 +68,7 @@ def test_one_optimizer_is_no_comparison(optima):
 
 
 def test_a_failed_run_is_refused_by_name():
-    with pytest.raises(ValueError, match=r"optima\['b'\] has 1 values that are not finite"):
+    with pytest.raises(ValueError, match=r"optima\['b'\] has 1 non-finite values"):
         compare_optima({"a": [1.0, 2], "b": [1.0, np.nan]})
 
 

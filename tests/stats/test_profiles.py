@@ -120,7 +120,7 @@ def test_one_epoch_has_no_order_before_it():
     [
         ([[1, 2, 3]], "at least two curves"),
         ([1, 2, 3], "2 dimension"),
-        ([[1, np.nan], [1, 2]], "1 values that are not finite"),
+        ([[1, np.nan], [1, 2]], "1 non-finite values"),
         (np.empty((0, 3)), "at least one value"),
     ],
 )
@@ -130,7 +130,7 @@ def test_profiles_refuse_what_has_no_order(curves, message):
 
 
 def test_orders_of_different_lists_are_refused():
-    with pytest.raises(ValueError, match="before has 2 values and after has 3"):
+    with pytest.raises(ValueError, match="before has 2 values, but after has 3"):
         order_kept([1, 2], [1, 2, 3])
     with pytest.raises(ValueError, match="at least two"):
         order_kept([1], [1])

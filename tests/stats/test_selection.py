@@ -109,7 +109,10 @@ def test_candidates_within_noise_are_tied_and_others_are_not():
     [
         (lambda: selected_score([0.1, 0.2]), r"scores has shape \(2,\)"),
         (lambda: selected_score([[np.nan, np.nan]]), "finite score"),
-        (lambda: selected_score([[0.1, 0.2]], chosen=3), "chosen=3 must be one of 1 rows"),
+        (
+            lambda: selected_score([[0.1, 0.2]], chosen=3),
+            "chosen=3 must be the index of one of 1 rows",
+        ),
         (lambda: selected_score([[0.1, 0.2]], confidence=1.0), "confidence=1.0"),
         (lambda: tied_candidates([[0.1, 0.2]], 0, level=0), "level=0"),
     ],

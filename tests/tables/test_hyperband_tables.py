@@ -150,12 +150,12 @@ def test_brackets_that_are_asked_for_are_those_of_the_whole_table(of):
 
 @pytest.mark.parametrize("of", [(), (2, 2), (-1,), (1.5,), "43", 3, (True,)])
 def test_brackets_that_are_no_numbers_of_brackets_are_refused(of):
-    with pytest.raises(ValueError, match=r"brackets=.*different whole numbers"):
+    with pytest.raises(ValueError, match=r"brackets=.*distinct integers"):
         Hyperband(brackets=of)
 
 
 def test_a_bracket_above_the_table_is_refused_by_the_plan():
-    with pytest.raises(ValueError, match=r"names bracket 5, .*go from 4 to 0"):
+    with pytest.raises(ValueError, match=r"contains 5, .*numbered from 4 to 0"):
         Hyperband(brackets=(5, 4)).plan(problem(81))
 
 

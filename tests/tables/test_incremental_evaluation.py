@@ -170,7 +170,7 @@ def test_a_budget_that_is_too_small_is_refused_and_the_smallest_is_named(keep, c
     def scheduler(budget):
         return IncrementalEvaluation(budget, keep, candidates=candidates)
 
-    with pytest.raises(ValueError, match=r"two at min_resources=2.*need budget=\d+") as error:
+    with pytest.raises(ValueError, match=r"two to min_resources=2.*takes budget=\d+") as error:
         scheduler(3).plan(problem())
     smallest = int(str(error.value).split("need budget=")[1].split()[0])
     assert rungs_of(scheduler(smallest)) == [(2, 2), (1, 3)]

@@ -50,14 +50,14 @@ FREE_PARAMS_OF_ALL = {"n_jobs"}  # of any library
 # Types without values on which a result should depend: thread tools, logs, and collections whose
 # items disappear when nothing else refers to them.
 TOOLS = (
-    threading.Event, threading.Condition, threading.Semaphore, threading.Thread, logging.Handler,
-    type(threading.Lock()), type(threading.RLock()), weakref.WeakSet, weakref.WeakKeyDictionary,
-    weakref.WeakValueDictionary,
-)  # fmt: skip
+    *(threading.Event, threading.Condition, threading.Semaphore, threading.Thread),
+    *(type(threading.Lock()), type(threading.RLock()), logging.Handler),
+    *(weakref.WeakSet, weakref.WeakKeyDictionary, weakref.WeakValueDictionary),
+)
 GENERATORS = (
-    np.random.RandomState, np.random.Generator, np.random.BitGenerator, np.random.SeedSequence,
-    random.Random,
-)  # fmt: skip
+    *(np.random.RandomState, np.random.Generator, np.random.BitGenerator),
+    *(np.random.SeedSequence, random.Random),
+)
 LAWS = (stats.rv_continuous, stats.rv_discrete)
 DRAWN = 2**64  # larger seeds were drawn by the system, which draws 128 bits
 DATES = (date, time, timedelta, uuid.UUID, PurePath)

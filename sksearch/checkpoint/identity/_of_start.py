@@ -31,22 +31,24 @@ HAS_DIGIT = re.compile("[0-9]|tmp")
 MARK = re.compile("⟦([a-z]+) ([^⟦⟧]*)⟧")
 # A statement of only these, constants, and variables set by such statements.
 SOURCES = {
-    "time", "time_ns", "perf_counter", "monotonic", "process_time", "now", "today", "utcnow",
-    "ctime", "asctime", "localtime", "gmtime", "strftime", "uuid1", "uuid4", "token_hex",
-    "token_bytes", "token_urlsafe", "urandom", "getpid", "getppid", "gethostname", "node",
-    "mkdtemp", "mkstemp", "mktemp", "get_ident",
-}  # fmt: skip
+    *("time", "time_ns", "perf_counter", "monotonic", "process_time", "now", "today", "utcnow"),
+    *("ctime", "asctime", "localtime", "gmtime", "strftime", "uuid1", "uuid4", "token_hex"),
+    *("token_bytes", "token_urlsafe", "urandom", "getpid", "getppid", "gethostname", "node"),
+    *("mkdtemp", "mkstemp", "mktemp", "get_ident"),
+}
 FORMS = {
-    "hex", "int", "bytes", "str", "float", "round", "format", "isoformat", "timestamp", "replace",
-    "split", "join", "encode", "decode", "Path", "path", "name", "datetime", "date", "timezone",
-    "utc", "UTC",
-}  # fmt: skip
-MODULES = {"time", "datetime", "uuid", "os", "secrets", "tempfile", "socket", "platform",
-           "threading", "pathlib"}  # fmt: skip
+    *("hex", "int", "bytes", "str", "float", "round", "format", "isoformat", "timestamp"),
+    *("replace", "split", "join", "encode", "decode", "Path", "path", "name"),
+    *("datetime", "date", "timezone", "utc", "UTC"),
+}
+MODULES = {
+    *("time", "datetime", "uuid", "os", "secrets", "tempfile"),
+    *("socket", "platform", "threading", "pathlib"),
+}
 PLAIN = (
-    str, bytes, int, float, np.generic, datetime.date, datetime.time, uuid.UUID, PurePath,
-    time.struct_time,
-)  # fmt: skip
+    *(str, bytes, int, float, np.generic, uuid.UUID, PurePath),
+    *(datetime.date, datetime.time, time.struct_time),
+)
 PATTERN = r"""
 (?P<name>(?<![0-9a-f])[0-9a-f]{{8}}(?P<hyphen>-?)[0-9a-f]{{4}}(?P=hyphen)[14][0-9a-f]{{3}}(?P=hyphen)
     [89ab][0-9a-f]{{3}}(?P=hyphen)[0-9a-f]{{12}}(?![0-9a-f]))
@@ -63,7 +65,7 @@ PATTERN = r"""
 
 
 def marked(value: Any) -> str | None:
-    """Return the text of a value with start-specific parts marked; None if there are none."""
+    """Return the text of a value with start-specific parts marked; None if it has none."""
     if value is None or value is True or value is False:
         return None
     if isinstance(value, (int, float)):

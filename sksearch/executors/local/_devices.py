@@ -69,8 +69,8 @@ def name_devices(devices: Sequence) -> list[str]:
     """
     if not len(devices):
         raise ValueError(
-            "devices=[] names no device: leave it out, or name the GPUs that workers share, such "
-            "as devices=[0]."
+            "devices=[] contains no device: leave it out, or pass the GPUs that workers share, "
+            "such as devices=[0]."
         )
     return [",".join(_name(part, devices) for part in _parts(entry)) for entry in devices]
 
@@ -90,15 +90,15 @@ def _name(device: int | str, devices: Sequence) -> str:
         if int(text) >= n_devices and (n_devices or here is not None or not _has_driver()):
             shown = "" if here is None else f" ({VARIABLE}={os.environ[VARIABLE]!r})"
             raise ValueError(
-                f"devices={devices!r} has {device!r}, but this process sees {n_devices} CUDA "
-                f"devices{shown}: they are counted from 0."
+                f"devices={devices!r} contains {device!r}, but this process sees {n_devices} CUDA "
+                f"devices{shown}, numbered from 0."
             )
         return text if here is None else here[int(text)]
     if isinstance(device, str) and text.startswith(UUIDS):
         return text
     raise ValueError(
-        f"devices={devices!r} has {device!r}: an entry is the number of a CUDA device, counted "
-        "from 0, or its UUID as nvidia-smi -L prints it."
+        f"devices={devices!r} contains {device!r}: an entry must be the number of a CUDA device, "
+        "from 0, or its UUID as printed by nvidia-smi -L."
     )
 
 
@@ -116,7 +116,7 @@ def _visible_here():
 
 @lru_cache(maxsize=1)
 def _count_devices():
-    """Number of NVIDIA GPUs of this machine; 0 if there is no driver to ask."""
+    """Number of NVIDIA GPUs of this machine; 0 without a driver."""
     try:
         library = ctypes.CDLL("nvml.dll" if sys.platform == "win32" else "libnvidia-ml.so.1")
     except OSError:
@@ -226,7 +226,7 @@ def _uuids() -> list[str]:
 
 
 def _uuid(number: int) -> str:
-    """UUID of a GPU from its driver, "" if there is no driver to ask."""
+    """UUID of a GPU from its driver, "" without a driver."""
     try:
         library = ctypes.CDLL("nvml.dll" if sys.platform == "win32" else "libnvidia-ml.so.1")
     except OSError:

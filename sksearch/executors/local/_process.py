@@ -114,9 +114,9 @@ class WorkerProcess:
         return value
 
     def start(self) -> None:
-        """Start the process if there is none, and wait until it can take a call.
+        """Start the process if necessary, and wait until it can take a call.
 
-        There is no time limit: on a busy machine, or from a slow disk, imports take minutes.
+        The time is unlimited: on a busy machine, or from a slow disk, imports take minutes.
 
         Raises
         ------
@@ -128,7 +128,7 @@ class WorkerProcess:
         for i in range(N_TRIES):
             self.kill()
             if self._closed:
-                raise EngineLostError("The search has ended, and its worker processes with it.")
+                raise EngineLostError("The search and its worker processes have ended.")
             self._spawn(may_fork=i == 0)  # after a failed fork, start a new Python
             try:
                 self._hear_of_start()
@@ -139,7 +139,7 @@ class WorkerProcess:
             raise EngineLostError(f"{N_TRIES} worker processes could not start: {why}.")
         if self._closed:  # while it started
             self.kill()
-            raise EngineLostError("The search has ended, and its worker processes with it.")
+            raise EngineLostError("The search and its worker processes have ended.")
 
     def _is_ready(self) -> bool:
         """Return True if a process is alive, and neither owes nor sends an earlier answer."""
@@ -167,9 +167,7 @@ class WorkerProcess:
         except TimeoutError:
             warn(
                 f"Worker process {self._process.pid} has not started in {PATIENCE_SECONDS} "
-                "seconds: the machine or its disk is busy. It is waited for.",
-                UserWarning,
-                stacklevel=2,
+                "seconds: the machine or its disk is busy. The search waits for it.",
             )
             self._wait_for_answer(None)
         if self._receive() is None:
@@ -232,7 +230,7 @@ class WorkerProcess:
             name = signal.Signals(-code).name
         except ValueError:
             name = "unknown"
-        perhaps = ", perhaps for want of memory" if name == "SIGKILL" else ""
+        perhaps = ", possibly for lack of memory" if name == "SIGKILL" else ""
         return f"the worker process was killed by signal {-code} ({name}){perhaps}"
 
 

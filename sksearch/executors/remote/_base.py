@@ -128,8 +128,8 @@ class Engine(ABC):
     def lost_error(self, reason: str) -> EngineLostError:
         """Make the error for a search whose engine is gone."""
         return EngineLostError(
-            f"{self.name} is gone: {reason}. What had been evaluated is kept; with "
-            "checkpoint_dir= the search goes on from there when it is fitted again."
+            f"{self.name} is lost: {reason}. Finished evaluations are kept; with checkpoint_dir=, "
+            "fit resumes the search from them."
         )
 
 

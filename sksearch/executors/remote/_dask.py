@@ -70,7 +70,5 @@ class DaskEngine(Engine):
             warn(
                 f"{self.name} has had no worker for {PATIENCE_SECONDS} seconds. The search waits "
                 "for one: start workers, or interrupt it.",
-                UserWarning,
-                stacklevel=2,
             )
         return None

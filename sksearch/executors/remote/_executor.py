@@ -231,7 +231,9 @@ class RemoteExecutor(Executor):
             return
         if value is MISSING:
             failed = True
-            value = RuntimeError(f"A worker was sent the data {MAX_SENT} times and has none.")
+            value = RuntimeError(
+                f"The data were sent to a worker {MAX_SENT} times, but did not arrive."
+            )
         if isinstance(value, LostTask) and value.status == "crash":
             pending.n_crashes += 1
             if pending.n_crashes <= self._limits.retries:

@@ -104,7 +104,7 @@ class FuturesEngine(Engine):
         workers = _workers_of_mpi(self._pool) if self.isolates_tasks else None
         if workers is None or workers.thread.is_alive():
             return None
-        return "it has no workers, since MPI did not start them, or they were shut down"
+        return "it has no workers: MPI did not start them, or they were shut down"
 
 
 def _call(pickled: bytes) -> Any:
@@ -129,9 +129,9 @@ def _await_workers_of_mpi(executor: Any) -> None:
     while not workers.event.wait(CHECK_SECONDS):
         if not workers.thread.is_alive():
             raise EngineLostError(
-                f"The {type(executor).__name__} has no workers: MPI did not start them, and said "
-                "why on stderr. Ask for fewer (max_workers=), or give MPI more slots "
-                "(--oversubscribe)."
+                f"The {type(executor).__name__} has no workers: MPI did not start them, see "
+                "stderr for the reason. Request fewer workers (max_workers=), or give MPI more "
+                "slots (--oversubscribe)."
             )
 
 
@@ -144,5 +144,5 @@ def _count_workers(executor: Executor) -> int:
         if isinstance(count, int) and count > 0:
             return count
     raise ValueError(
-        f"{type(executor).__name__} does not say how many workers it has: pass n_workers=."
+        f"The number of workers of {type(executor).__name__} is unknown: pass n_workers=."
     )

@@ -102,7 +102,7 @@ def _run_once(message: TaskMessage, payload: Payload, alone: bool) -> Any:
     try:
         marker.touch(exist_ok=False)
     except FileExistsError:
-        return LostTask("crash", "the worker died while it ran the task")
+        return LostTask("crash", "the worker died during the task")
     except OSError:  # a full disk is no reason not to run it
         return _run(message, folder, payload, alone)
     try:

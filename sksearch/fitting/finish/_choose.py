@@ -179,7 +179,7 @@ def fastest(results: dict[str, Any], *, metric: str = "score") -> int:
 def _one_standard_error(results: Mapping[str, Any], metric: str, row_scores: Any = None) -> int:
     rows, scores, best = _finalists(results, metric)
     if scores.shape[1] < 2:
-        raise ValueError("The standard error needs two folds or more: pass another cv or refit.")
+        raise ValueError("The standard error needs at least two folds: pass another cv or refit.")
     means = scores.mean(axis=1)
     error = scores[best].std(ddof=1) / math.sqrt(scores.shape[1])
     near = means >= means[best] - error
@@ -263,23 +263,21 @@ def check_rule(refit: Any, scoring: Any, names: Iterable[str], n_folds: int) -> 
         return
     rule = rule_of(refit, scoring)
     if rule is one_standard_error and n_folds < 2:
-        raise ValueError("refit='1se' needs two folds or more, and cv gives one: pass another cv.")
+        raise ValueError("refit='1se' needs at least two folds, but cv has one: pass another cv.")
     if rule in (one_standard_error, simplest) and not has_simplicity(names):
         raise ValueError(f"refit={refit!r}: {no_simplicity(names)}")
     is_single = scoring is None or isinstance(scoring, str)
     known = ("score", scoring, *get_scorer_names())
     if isinstance(rule, str) and is_single and rule not in known:
         raise ValueError(
-            f"refit={refit!r} names neither a metric nor a rule: pass True, False, one of "
+            f"refit={refit!r} is neither a metric nor a rule: pass True, False, one of "
             f"{sorted(RULES)}, or a function of cv_results_ that returns the index of a row."
         )
     own = (scoring,) if scoring else ("score", "accuracy", "r2")
     if isinstance(rule, str) and is_single and rule not in own:
         warn(
-            f"refit={refit!r} chooses nothing, since there is one metric, scoring={scoring!r}: "
-            f"pass scoring={refit!r}.",
-            UserWarning,
-            stacklevel=2,
+            f"refit={refit!r} has no effect with the single metric scoring={scoring!r}: pass "
+            f"scoring={refit!r}.",
         )
 
 
@@ -288,8 +286,8 @@ def _finalists(results: Mapping[str, Any], metric: str) -> tuple[np.ndarray, np.
     if f"rank_test_{metric}" not in results:
         known = [name.removeprefix("rank_test_") for name in results if name[:10] == "rank_test_"]
         raise ValueError(
-            f"metric={metric!r} is not in cv_results_: pass a function that names one of {known}, "
-            "such as functools.partial(simplest, metric=...)."
+            f"metric={metric!r} is not in cv_results_: pass a function with one of {known}, such "
+            "as functools.partial(simplest, metric=...)."
         )
     ranks = np.asarray(results[f"rank_test_{metric}"])
     scores = fold_scores(results, metric)
@@ -304,9 +302,7 @@ def _finalists(results: Mapping[str, Any], metric: str) -> tuple[np.ndarray, np.
     if "violation" in results:
         may_win &= results["violation"] <= results["violation"][leader]
     if not may_win[leader]:
-        raise ValueError(
-            "No candidate has a score on every fold: there is nothing to choose from."
-        )
+        raise ValueError("No candidate has a score on every fold, so none can be chosen.")
     rows = np.flatnonzero(may_win)
     return rows, scores[rows], int(np.searchsorted(rows, leader))
 
@@ -322,7 +318,7 @@ def _complexity_of(results: Mapping[str, Any]) -> np.ndarray:
 def no_simplicity(names: Iterable[str]) -> str:
     """Return the error if no parameter measures complexity."""
     return (
-        f"None of the parameters {sorted(names)} says which of two models is simpler: pass "
+        f"None of the parameters {sorted(names)} shows which of two models is simpler: pass "
         "refit='fastest', or a function of cv_results_ that returns the index of a row."
     )
 

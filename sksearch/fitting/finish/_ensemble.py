@@ -67,8 +67,8 @@ class Ensemble:
 
     def __str__(self) -> str:
         if self.score is None:
-            return "One candidate is used alone: no other can be averaged with it."
-        found = f"each chosen on the other folds, the best candidate has {self.alone:.4g}"
+            return "One candidate is used alone: no other candidate can be averaged with it."
+        found = f"chosen on the other folds, the best candidate scores {self.alone:.4g}"
         if len(self) == 1:
             return f"One candidate is used alone: {found}, an average {self.score:.4g}."
         pairs = zip(self.weights.items(), self.params, strict=True)

@@ -33,11 +33,9 @@ class NotOfPredictionsError(ValueError):
 def warn_of_no_average(why: str) -> None:
     """Warn that the best candidate is used alone, since averages cannot be scored."""
     warn(
-        "The best candidate is used alone, though ensemble is set: averages are chosen by "
-        f"predictions for the test folds, and scoring is no metric of these, as {why}. Pass a "
-        "metric of predictions, or leave ensemble out.",
-        UserWarning,
-        stacklevel=2,
+        "The best candidate is used alone, although ensemble is set: averages are chosen by their "
+        f"test fold predictions, but scoring cannot score predictions alone: {why}. Pass a metric "
+        "of predictions, or leave ensemble out.",
     )
 
 
@@ -319,9 +317,9 @@ def _difference(context: Context, rows: ScoredRows, model: Any) -> str:
     except NotOfPredictionsError as error:
         return str(error)
     except Exception as error:
-        return f"it needs more of a model than predictions ({type(error).__name__}: {error})"
+        return f"it needs more than the predictions of a model ({type(error).__name__}: {error})"
     if np.isclose(own, told, rtol=ROUNDING, equal_nan=True):
         return ""
     if not np.isclose(own, score(model), rtol=ROUNDING, equal_nan=True):
         return ""  # it is noisy, for averages as for models
-    return f"it gives the best model {own:.4g}, and {told:.4g} to its predictions alone"
+    return f"it returns {own:.4g} for the best model, but {told:.4g} for its predictions alone"

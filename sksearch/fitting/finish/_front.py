@@ -162,7 +162,7 @@ class ParetoFront:
 
     def _column(self, name: str) -> int:
         if name not in self.names:
-            raise ValueError(f"{name!r} is no objective: name one of {', '.join(self.names)}.")
+            raise ValueError(f"{name!r} is not an objective: pass one of {', '.join(self.names)}.")
         return self.names.index(name)
 
     def _scaled(self) -> np.ndarray:
@@ -178,12 +178,14 @@ class ParetoFront:
 def check_choice(refit: Any, aims: Aims, metrics: Sequence[str] | None) -> None:
     """Raise ValueError for a `refit` that chooses no candidate from a front.
 
-    `metrics` are those of ``scoring``, None if a function names them when it is called.
+    `metrics` are the metrics of ``scoring``, None if a function names them when it is called.
     """
     names = set(aims.names)
     if isinstance(refit, Bound) and refit.metric not in names:
-        raise ValueError(f"refit={refit} is on {refit.metric!r}, and must be on an objective: "
-                         f"one of {sorted(names)}.")  # fmt: skip
+        raise ValueError(
+            f"refit={refit} bounds {refit.metric!r}, but must bound one of the objectives "
+            f"{sorted(names)}."
+        )  # fmt: skip
     if isinstance(refit, Mapping):
         _check_weights(refit, aims.names, "refit=")
     if isinstance(refit, str) and metrics is not None:
@@ -196,8 +198,8 @@ def _check_weights(weights: Mapping[str, Any], names: Sequence[str], where: str 
     is_weight = [isinstance(w, Real) and 0 <= float(w) < math.inf for w in values]
     if not (set(names).issuperset(weights) and all(is_weight) and any(values)):
         raise ValueError(
-            f"{where}{weights} must have weights of objectives, {', '.join(names)}: 0 or more, "
-            "and one above 0. Those that are to be small have positive weights, too."
+            f"{where}{weights} must have weights of the objectives {', '.join(names)}: at least "
+            "0, and one above 0, also for objectives to minimize."
         )
 
 

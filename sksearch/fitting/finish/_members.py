@@ -159,10 +159,8 @@ class Members:
                 if error:
                     row = trainings[i].row
                     warn(
-                        f"Candidate {row.trial_id} is left out of the ensemble: its training on "
-                        f"all rows failed ({error}). Its params are {row.params}.",
-                        UserWarning,
-                        stacklevel=2,
+                        f"Candidate {row.trial_id} is left out of the ensemble: its fit on all "
+                        f"rows failed ({error}). Its parameters are {row.params}.",
                     )
                 else:
                     found[i] = model

@@ -181,7 +181,7 @@ def _wait(executor: Executor, future: Future) -> Any:
         executor.wait([future], None)
     result = future.result()
     if isinstance(result, LostTask):
-        raise RuntimeError(f"A training was lost ({result.status}): {result.error}.")
+        raise RuntimeError(f"A fit was lost ({result.status}): {result.error}.")
     return result
 
 
@@ -193,18 +193,10 @@ def _task(context: Context, params: Params, stages: tuple[Stage, ...], fold: int
             last = i
         spent = stage.resource
     before = stages[:last]
-    return Task(
-        trial_id=stages[last].trial_id,
-        fold=fold,
-        params=params,
-        resource=stages[last].resource,
-        spent=before[-1].resource if before else 0,
-        state=None,
-        before=before,
-        continues=context.resource.continues and bool(before),
-        keep=False,
-        callbacks=NO_CALLBACKS,
-    )
+    stage, spent = stages[last], before[-1].resource if before else 0
+    task = Task(stage.trial_id, fold, params, stage.resource, spent, NO_CALLBACKS)
+    task.before, task.continues = before, context.resource.continues and bool(before)
+    return task
 
 
 def _assembled(
@@ -217,8 +209,8 @@ def _assembled(
     first = parts[0][1]
     if not counts.all():
         raise ValueError(
-            f"{(counts == 0).sum()} rows are in no test fold, so no model can predict them that "
-            "has not seen them: pass a cv whose test folds have all rows, such as KFold."
+            f"{(counts == 0).sum()} rows are not in a test fold, so every model was trained on "
+            "them: pass a cv whose test folds cover all rows, such as KFold."
         )
     if first.dtype.kind == "f" and not is_label:
         total = np.zeros((n_samples, *first.shape[1:]))
@@ -227,7 +219,7 @@ def _assembled(
         return total / counts.reshape(-1, *[1] * (first.ndim - 1))
     if counts.max() > 1:
         raise ValueError(
-            "Several folds test the same row, and labels have no mean: pass "
+            "Several folds test the same row, but labels cannot be averaged: pass "
             "method='predict_proba', or a cv that tests each row once."
         )
     labels = np.empty((n_samples, *first.shape[1:]), dtype=np.result_type(*[p for _, p in parts]))

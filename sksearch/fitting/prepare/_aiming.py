@@ -31,8 +31,8 @@ def aims_of(
     aims = make_aims(goal.objectives, goal.constraints, goal.scoring, scorers)
     if "predict_time" in aims.measures and not _may_predict(estimator, space):
         raise ValueError(
-            f"'predict_time' is an objective or a bound, and {type(estimator).__name__} "
-            "has no predict: leave it out."
+            f"'predict_time' is an objective or a bound, but {type(estimator).__name__} has no "
+            "predict: leave it out."
         )
     check_same_task(aims, earlier)
     return aims, make_allows(goal.constraints, space)
@@ -66,8 +66,8 @@ def rule_for(
     if not aims.objectives:
         if isinstance(goal.refit, Bound | Mapping):
             raise ValueError(
-                f"refit={goal.refit} chooses from the front of several objectives: pass "
-                "objectives=, or True, False, the name of a metric or a function."
+                f"refit={goal.refit} chooses from the Pareto front of several objectives: pass "
+                "objectives=, or set refit to True, False, the name of a metric or a function."
             )
         names = [*problem.space.names, *problem.space.outcomes]
         check_rule(goal.refit, goal.scoring, names, n_splits)

@@ -6,14 +6,14 @@ left out               the search takes                when
 space                  ``space.default_space``         always
 first candidates       the untuned estimator, then    with the space left out
                        ``space.first_candidates``
-                       those of them that lie in the   with the sampler left out
+                       the same, if they lie in the   with the sampler left out
                        given space
 folds                  ``StratifiedGroupKFold``        with ``groups=``, and no `cv` or a number,
                                                        if classes can be stratified
-                       ``GroupKFold``                  with ``groups=``, and no `cv` or a count
+                       ``GroupKFold``                  with ``groups=``, and no `cv` or a number
                        ``TimeSeriesSplit``             with no `cv`, and times in order as the
                                                        index of X
-                       as scikit-learn                 otherwise
+                       as in scikit-learn              otherwise
 sampler                Gaussian process, which looks   with a timeout and no count
                        for improvement per second
                        Gaussian process, which looks   otherwise
@@ -135,8 +135,8 @@ def space_for(
         return param_distributions
     if any(isinstance(part, OneOf) for part in estimator.get_params().values()):
         raise ValueError(
-            "One of the steps is a OneOf, and the models of a search are not searched inside of "
-            "another estimator: pass the list to the search, each with the steps before it."
+            "One of the steps is a OneOf, which cannot be searched inside another estimator: pass "
+            "the list of models to the search, each with its preceding steps."
         )
     return left(default_space(estimator, n_samples=size.n_samples, n_features=size.n_features))
 
@@ -149,7 +149,7 @@ def _check_optimum(options: Options, estimator: Estimator, space: Space) -> None
     if why and options.space is None:
         raise ValueError(why)
     if why:
-        warn(why, UserWarning, stacklevel=2)
+        warn(why)
 
 
 def first_guesses(
@@ -230,23 +230,23 @@ def choices(options: Options, filled: Composer, problem: Problem, folds: Folds) 
     """Describe the defaults chosen; `filled` has the parts left to the search."""
     notes = [f"folds: {note}" for note in folds.notes]
     if names := [name for name, _ in named_of(options.estimator)]:
-        each = ", each with its own values at first" if problem.n_own == len(names) else ""
-        where = ", or near them where the given space lacks them" if options.space else ""
+        each = ", each starting with its own values" if problem.n_own == len(names) else ""
+        where = ", or close to them if the given space lacks them" if options.space else ""
         notes.append(f"models: {', '.join(names)}{each}{each and where}")
     notes += [f"columns: {line}" for line in columns_of(options.estimator)]
     if options.space is None:
         names = [*problem.space.names, *problem.space.outcomes]
         unknown = listed(_unknown_of(options.estimator))
-        rest = f"; nothing is known of {unknown}" if unknown else ""
+        rest = f"; no default space for {unknown}" if unknown else ""
         notes.append(f"space: the default for the estimator, {', '.join(sorted(names))}{rest}")
     if problem.has_baseline:
         n = len(problem.initial_params) - len(problem.own)
-        more = f", then {n} that are good on many data sets" if n else ""
+        more = f", then {n} that score well on many data sets" if n else ""
         each = "each untuned model" if len(problem.own) > 1 else "the untuned estimator"
         notes.append(f"first candidates: {each}{more}")
     elif problem.initial_params and options.knowledge.is_left:
         n = len(problem.initial_params)
-        notes.append(f"first candidates: {n} known ones that lie in the space")
+        notes.append(f"first candidates: {n} well-known ones inside the space")
     if problem.changing is not None:
         fixed = sorted(set(problem.space.names) - set(problem.changing))
         rest = f"; drawn once and inherited: {', '.join(fixed)}" if fixed else ""

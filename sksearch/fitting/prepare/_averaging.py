@@ -42,22 +42,22 @@ def check_ensemble(ensemble: int, estimator: Estimator, goal: Goal) -> None:
         )
     if "threshold" in family_of(last_step(estimator)).counts:
         raise ValueError(
-            "ensemble averages probabilities, which know no threshold: search without the "
+            "ensemble averages probabilities, which ignore the threshold: search without the "
             f"{type(last_step(estimator)).__name__}, or {CURE}."
         )
     if goal.refit is False:
         raise ValueError(
-            "ensemble trains models on all rows, and refit=False trains none: leave one of them "
+            "ensemble trains models on all rows, but refit=False trains none: leave one of them "
             "out."
         )
     if goal.objectives:
         raise ValueError(
-            f"ensemble is chosen by one score, and objectives={goal.objectives!r} has several: "
+            f"ensemble is chosen by one score, but objectives={goal.objectives!r} has several: "
             "leave one of them out."
         )
     if callable(rule_of(goal.refit, goal.scoring)):
         raise ValueError(
-            f"refit={goal.refit!r} chooses one candidate, and ensemble averages several: leave "
+            f"refit={goal.refit!r} chooses one candidate, but ensemble averages several: leave "
             "one of them out."
         )
 
@@ -75,8 +75,8 @@ def with_kept_rows(options: Options, context: Context) -> Context:
     classes = as_classes(context.classes)
     if is_classifier(context.estimator) and not classes:
         raise ValueError(
-            "ensemble averages by class, and the labels of y have no common order: make all of "
-            f"them strings, or all of them numbers, or {CURE}."
+            "ensemble averages by class, but the labels of y cannot be sorted together: convert "
+            f"all of them to strings, or to numbers, or {CURE}."
         )
     context.kept = kept_rows(context.splits, classes, context.y)
     _check_scorer(options, context)
@@ -129,8 +129,9 @@ def servable(
         return options, ()  # errors of candidates say why none can be scored
     classes = (f"{n} ({type(last_step(model)).__name__})" for n, model in models if n in gone)
     note = (
-        f"models left out, which lack the methods that scoring={options.goal.scoring!r:.80} asks "
-        f"for: {', '.join(classes)}; ensemble=True gives them probabilities"
+        "models left out, since they lack the methods needed by "
+        f"scoring={options.goal.scoring!r:.80}: {', '.join(classes)}; ensemble=True adds "
+        "probabilities to them"
     )
     space = space if space is None else {k: v for k, v in space.items() if k not in gone}
     kept = [pair for pair in models if pair[0] not in gone]
@@ -178,6 +179,6 @@ def _check_scorer(options: Options, context: Context) -> None:
     else:
         return
     raise ValueError(
-        f"ensemble averages predictions, and scoring={options.goal.scoring!r:.80} cannot score "
+        f"ensemble averages predictions, but scoring={options.goal.scoring!r:.80} cannot score "
         f"them without a model ({error}): pass a metric of predictions, or {CURE}."
     )

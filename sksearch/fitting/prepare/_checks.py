@@ -50,8 +50,8 @@ def check_memory_limit(n_bytes: int | None) -> None:
     """Raise ValueError for a limit that no training keeps, or that cannot be set."""
     if n_bytes is not None and n_bytes < MIN_MEMORY:
         raise ValueError(
-            f"memory_limit={n_bytes} is a count of bytes, and no training gets by with less than "
-            f"a mebibyte ({MIN_MEMORY}): pass 4 * 2**30 for 4 GiB."
+            f"memory_limit={n_bytes} is a number of bytes, and must be at least a mebibyte "
+            f"({MIN_MEMORY}): pass 4 * 2**30 for 4 GiB."
         )
     if n_bytes is not None and not can_limit_memory():
         raise ValueError(
@@ -95,9 +95,9 @@ def check_outcomes(estimator: Estimator, space: Space, resource: str | Resource 
             growth_of(estimator, name)
         if cuts_training(resource):
             raise ValueError(
-                f"param_distributions[{name!r}] is an Outcome, which is found within one training "
-                f"of a candidate, and resource={resource!r} cuts training into pieces: "
-                "take resource='n_samples' or 'folds', or take the Outcome out of the space."
+                f"param_distributions[{name!r}] is an Outcome, found within one fit of a "
+                f"candidate, but resource={resource!r} interrupts training: pass "
+                "resource='n_samples' or 'folds', or remove the Outcome from the space."
             )
 
 
@@ -110,13 +110,13 @@ def planned(scheduler: Scheduler, problem: Problem) -> Plan:
             "Plan(((Rung(1, 9), Rung(3, 3)),)), or derive from BracketScheduler."
         )
     if not plan.brackets:
-        raise ValueError(f"scheduler={scheduler} plans no bracket: name one at least.")
+        raise ValueError(f"scheduler={scheduler} plans no bracket: plan at least one.")
     for rungs in {id(rungs): rungs for rungs in plan.brackets}.values():  # many may be one
         _check_bracket(rungs, scheduler)
     top = max(rungs[-1].resource for rungs in plan.brackets)
     if top > problem.max_resources:
         raise ValueError(
-            f"scheduler={scheduler} has a rung of {top}, and max_resources is "
+            f"scheduler={scheduler} has a rung of {top}, but max_resources is "
             f"{problem.max_resources}: lower the rung, or pass max_resources={top}."
         )
     return plan
@@ -126,20 +126,20 @@ def _check_bracket(rungs: tuple[Rung, ...], scheduler: Scheduler) -> None:
     """Raise ValueError unless this is a bracket of increasing whole-number rungs."""
     if isinstance(rungs, Rung) or not rungs:
         raise ValueError(
-            f"scheduler={scheduler} plans the bracket {rungs!r}, and a bracket is a tuple of one "
-            "Rung or more: Plan(((Rung(1, 9), Rung(3, 3)),)) has one bracket of two rungs."
+            f"scheduler={scheduler} plans the bracket {rungs!r}, but a bracket must be a tuple of "
+            "at least one Rung: Plan(((Rung(1, 9), Rung(3, 3)),)) has one bracket of two rungs."
         )
     for rung in rungs:
         for name, value in vars(rung).items():
             if not (isinstance(value, Integral) and int(value) >= 1):
                 raise ValueError(
-                    f"scheduler={scheduler} plans {rung}: {name} must be a whole number from 1 on."
+                    f"scheduler={scheduler} plans {rung}: {name} must be an integer of at least 1."
                 )
     resources = [rung.resource for rung in rungs]
     if resources != sorted(set(resources)):
         raise ValueError(
             f"scheduler={scheduler} plans a bracket with the resources {resources}: each must be "
-            "larger than the one before it."
+            "larger than the previous one."
         )
 
 
@@ -149,29 +149,29 @@ def check_schedule(
     """Refuse a race over anything but folds, and a search that would never end."""
     if scheduler.told.by_fold and resource.acts_on != "folds":
         raise ValueError(
-            f"scheduler={scheduler} compares candidates fold by fold, and a unit of the resource "
-            f"is one of {resource.unit}: pass resource='folds'."
+            f"scheduler={scheduler} compares candidates fold by fold, but the unit of the "
+            f"resource is {resource.unit}: pass resource='folds'."
         )
     check_ranks(scheduler, aims)
     if aims.objectives and stops.stop == "converged":
         raise ValueError(
-            "stop='converged' looks at one score, and objectives= has several: pass timeout= or a "
-            "count of candidates instead."
+            "stop='converged' considers one score, but objectives= has several: pass timeout= or "
+            "a number of candidates instead."
         )
     if plan.by_folds and plan.any_rung_wins:
         raise ValueError(
-            "select='best' compares scores of different rungs, and means over different folds "
-            "cannot be compared: leave select out, the best over all folds wins."
+            "select='best' compares scores of different rungs, but means over different folds "
+            "cannot be compared: leave select out to choose the best over all folds."
         )
     if plan.is_endless and plan.timeout is None and not stops.are_any:
         raise ValueError(
             f"scheduler={scheduler} would never end: pass timeout=, patience=, target_score= or "
-            "stop='converged', or a count of candidates."
+            "stop='converged', or a number of candidates."
         )
     if stops.stop == "converged" and plan.n_splits < 2:
         raise ValueError(
-            "stop='converged' measures improvements in standard errors over folds, and cv gives "
-            "one fold: pass a cv with two folds or more, or patience= instead."
+            "stop='converged' compares improvements with the standard error over folds, but cv "
+            "has one fold: pass a cv with at least two folds, or patience= instead."
         )
 
 
@@ -180,7 +180,7 @@ def check_ranks(scheduler: Scheduler, aims: Aims) -> None:
     reads = scheduler.reads
     if (aims.objectives and not reads.objectives) or (aims.bounds and not reads.bounds):
         raise ValueError(
-            f"scheduler={scheduler} compares candidates by the numbers of one score, and not with "
+            f"scheduler={scheduler} compares the values of a single score, so it does not support "
             "objectives= or a Bound in constraints=: pass scheduler=FullFidelity(), or one that "
             "promotes by rank, such as SuccessiveHalving(), Hyperband() or ASHA()."
         )
@@ -189,24 +189,23 @@ def check_ranks(scheduler: Scheduler, aims: Aims) -> None:
 def check_inheritance(
     scheduler: Scheduler, resource: Resource, estimator: Estimator, space: Space
 ) -> tuple[str, ...]:
-    """Return the parameters that may change during training; ValueError if there are none."""
+    """Return the parameters that may change during training; ValueError without any."""
     name = type(last_step(estimator)).__name__
     if not resource.continues or resource.measured or resource.acts_on == "folds":
         raise ValueError(
-            f"scheduler={scheduler} goes on from fitted models, and with a resource of "
-            f"{resource.unit} {name} does not, or not by a count that can be repeated: pass "
-            "resource='epochs' for an estimator with partial_fit, or the count of trees, such as "
-            "'n_estimators' or 'max_iter', for an ensemble with warm_start, or for "
-            f"{ways_to_go_on()}."
+            f"scheduler={scheduler} continues training fitted models, but {name} cannot do this "
+            f"reproducibly with a resource of {resource.unit}: pass resource='epochs' for an "
+            "estimator with partial_fit, or the number of trees, such as 'n_estimators' or "
+            f"'max_iter', for an ensemble with warm_start, or for {ways_to_go_on()}."
         )
     changing = mutable_params(estimator, space.changeable_names)
     if not changing:
         known = mutable_params(estimator, estimator.get_params())
-        ways = f"add one of {', '.join(known)}" if known else "nothing is known that it obeys"
+        ways = f"add one of {', '.join(known)}" if known else "it has no such parameter"
         raise ValueError(
-            f"scheduler={scheduler} changes params while a model is trained, and {name} obeys "
-            f"none of {', '.join(space.names)} then, or a condition depends on it: {ways}; or "
-            "take a search whose candidates keep their params, such as HyperbandSearchCV."
+            f"scheduler={scheduler} changes parameters during training, but {name} cannot change "
+            f"{', '.join(space.names)} then, or a condition depends on it: {ways}; or use a "
+            "search with fixed parameters, such as HyperbandSearchCV."
         )
     return changing
 
@@ -271,9 +270,9 @@ def warn_of_seeds(space: Space) -> Iterator[str]:
     for name in space.names:
         if name.rpartition("__")[2] in ("random_state", "random_seed", "seed"):
             yield (
-                f"param_distributions[{name!r}]: of several seeds the luckiest one wins, and new "
-                "data do not know it. Take it out of the space; with RepeatedKFold() as cv luck "
-                "counts less."
+                f"param_distributions[{name!r}]: a search over seeds selects the luckiest one, "
+                "which does not generalise to new data. Remove it from the space; RepeatedKFold() "
+                "as cv reduces the influence of luck."
             )
 
 
@@ -288,16 +287,16 @@ def _warn_of_width(estimator: Estimator, dimension: Dimension) -> Iterator[str]:
         estimator, name, high
     ):
         yield (
-            f"param_distributions[{name!r}] reaches from {low:g} to {high:g}, of which the "
-            f"estimator takes a part: uniform takes (loc, scale), so write uniform({low:g}, "
-            f"{width - low:g}) for {low:g} to {width:g}."
+            f"param_distributions[{name!r}] ranges from {low:g} to {high:g}, but the estimator "
+            "only accepts a part of this range: uniform takes (loc, scale), so write "
+            f"uniform({low:g}, {width - low:g}) for {low:g} to {width:g}."
         )
 
 
 def _cure(estimator: Estimator, dimension: Dimension, shown: Sequence[Any]) -> str:
     """Suggested replacements for values that an estimator rejects."""
     if any(hasattr(value, "rvs") for value in shown):
-        return "A distribution is passed itself, and not in a list."
+        return "Pass the distribution itself, not in a list."
     ends = None
     if dimension.kind == "real":
         bounds = dimension.bounds if np.isfinite(dimension.bounds).all() else (shown[0], shown[-1])
@@ -305,7 +304,7 @@ def _cure(estimator: Estimator, dimension: Dimension, shown: Sequence[Any]) -> s
     if ends is not None:
         name = "sksearch.space.LogRandInt" if dimension.log else "scipy.stats.randint"
         return f"The distribution draws fractions: pass {name}({ends[0]}, {ends[1] + 1})."
-    return "None of the values there is one: pass some that the estimator takes."
+    return "None of its values is valid: pass values that the estimator accepts."
 
 
 def _accepts(estimator: Estimator, name: str) -> bool:

@@ -41,26 +41,29 @@ DISK = re.compile(r"[A-Za-z]:[\\/]")
 def check_folder(path: object) -> None:
     """Raise ValueError for an invalid folder name."""
     if path == "":
-        raise ValueError("checkpoint_dir='' is no folder: name one, or pass None for none.")
+        raise ValueError(
+            "checkpoint_dir='' is not a folder: pass a path, or None for no checkpoint."
+        )
     if path is not None and "\0" in str(path):
         raise ValueError(
-            f"checkpoint_dir={path!r} has a NUL character, which no path may have: name a folder."
+            f"checkpoint_dir={path!r} contains a NUL character, not allowed in a path: pass "
+            "another folder."
         )
     if path is not None and ADDRESS.match(str(path)):
         raise ValueError(
-            f"checkpoint_dir={str(path)!r} is an address, and a checkpoint is a folder: pass the "
-            "path of a local or mounted one (s3fs, gcsfuse and rclone mount buckets), and copy it "
+            f"checkpoint_dir={str(path)!r} is a URL, but must be a folder: pass the path of a "
+            "local or mounted folder (s3fs, gcsfuse and rclone mount buckets), and copy it "
             "afterwards."
         )
     if path is not None and VARIABLE.search(str(path)) and not Path(str(path)).exists():
         raise ValueError(
-            f"checkpoint_dir={str(path)!r} has a variable, which only a shell fills in: pass "
+            f"checkpoint_dir={str(path)!r} contains a variable, which only a shell expands: pass "
             "os.path.expandvars(...), or the path itself."
         )
     if path is not None and os.name != "nt" and DISK.match(str(path)):
         raise ValueError(
-            f"checkpoint_dir={str(path)!r} is of Windows, and this is another system: pass a path "
-            "of this machine, such as one below '/' or '~'."
+            f"checkpoint_dir={str(path)!r} is a Windows path, but this is another system: pass a "
+            "path on this machine, such as one below '/' or '~'."
         )
 
 
@@ -68,8 +71,7 @@ def check_n_jobs(n_jobs: int | None) -> None:
     """Raise ValueError for an invalid number of workers."""
     if n_jobs == 0:
         raise ValueError(
-            "n_jobs=0 leaves nobody to train: pass None or 1 for one training at a time, or -1 "
-            "for all cores."
+            "n_jobs=0 leaves no worker: pass None or 1 for one fit at a time, or -1 for all cores."
         )
 
 
@@ -82,8 +84,8 @@ def check_cv(cv: Folding, params: dict[str, Any]) -> None:
     needs_groups = is_known and isinstance(cv, GroupsConsumerMixin) and not routing_enabled()
     if needs_groups and params.get("groups") is None:
         raise ValueError(
-            f"The 'groups' parameter should not be None. cv={cv} splits by groups, and there are "
-            "none: pass fit(X, y, groups=...), with one group for each row."
+            f"The 'groups' parameter should not be None. cv={cv} splits by groups, but groups is "
+            "missing: call fit(X, y, groups=...), with one group for each row."
         )
 
 
@@ -95,7 +97,7 @@ def check_pre_dispatch(pre_dispatch: object) -> None:
         enough = False
     if not enough or isinstance(pre_dispatch, bool):
         raise ValueError(
-            f"pre_dispatch={pre_dispatch!r} must be a count of trainings, 1 or more, 'all', or an "
+            f"pre_dispatch={pre_dispatch!r} must be a number of fits of at least 1, 'all', or an "
             "expression such as '2*n_jobs'."
         )
 
@@ -104,7 +106,8 @@ def check_overtime(timeout: float | None, overtime: float | None) -> None:
     """Raise ValueError for an invalid overtime."""
     if overtime is not None and timeout is None:
         raise ValueError(
-            f"overtime={overtime} begins when the timeout is up, and there is none: pass timeout=."
+            f"overtime={overtime} begins at the end of the timeout, but timeout is missing: pass "
+            "timeout=."
         )
 
 
@@ -126,8 +129,8 @@ def check_refit(refit: object) -> None:
         inspect.signature(refit).bind({})
     except TypeError as error:
         raise ValueError(
-            f"refit={refit} is called with cv_results_ alone, and cannot be ({error}): pass a "
-            "function of one argument that returns the index of a row."
+            f"refit={refit} cannot be called with cv_results_ as its only argument ({error}): "
+            "pass a function of one argument that returns the index of a row."
         ) from None
     except ValueError:  # of a builtin
         return
@@ -139,7 +142,7 @@ def check_refit(refit: object) -> None:
 def check_containers(X: Samples, y: Targets) -> None:
     """Raise TypeError for data with no rows."""
     if isinstance(X, Mapping) and not hasattr(X, "shape"):
-        raise TypeError("X is a dict, which has no rows: pass a table, pandas.DataFrame(X).")
+        raise TypeError("X is a dict without rows: pass pandas.DataFrame(X).")
     for name, data in (("X", X), ("y", y)):
         if data is None and name == "y":
             continue
@@ -149,7 +152,7 @@ def check_containers(X: Samples, y: Targets) -> None:
             continue
         if is_named:
             raise TypeError(
-                f"y={data!r} is the name of a column, and has no rows: pass its values, as "
+                f"y={data!r} is the name of a column: pass its values, as in "
                 f"fit(X.drop(columns={data!r}), X[{data!r}])."
             )
         raise TypeError(
@@ -175,12 +178,12 @@ def _has_rows(data: object) -> bool:
 def doubt_of_rows(X: Any, y: Any) -> str:
     """Return why rows are likely to fail (dicts, or the target itself), otherwise ""."""
     if np.ndim(X) == 1 and np.ndim(y) == 2 and np.shape(y)[1] > 1 and len(X) == len(y):
-        return "X has one dimension and y has two, as if they were swapped: write fit(X, y)."
+        return "X has one dimension and y has two, so they may be swapped: write fit(X, y)."
     first = X[0] if isinstance(X, list | tuple) and len(X) else None
     if not isinstance(first, Mapping):
         return ""
     return (
-        f"X is a {type(X).__name__} of dicts, which the estimator does not take: pass "
+        f"X is a {type(X).__name__} of dicts, which the estimator does not accept: pass "
         "pandas.DataFrame(X), or make sklearn.feature_extraction.DictVectorizer() the first step "
         "of a Pipeline."
     )
@@ -198,7 +201,7 @@ def doubt_of_target(estimator: Estimator, y: Targets) -> str:
         doubt: str = glance(_doubt_of_labels, y, otherwise="")
         if not doubt and glance(type_of_target, y, otherwise="").startswith("continuous"):
             doubt = (
-                f"Unknown label type: {name} is a classifier, and y holds continuous values. "
+                f"Unknown label type: {name} is a classifier, but y contains continuous values. "
                 "Pass class labels, or search over a regressor."
             )
         return doubt or glance(_doubt_of_classes, to_numpy(y), otherwise="")
@@ -211,8 +214,8 @@ def _doubt_of_classes(labels: np.ndarray) -> str:
     if labels.ndim > 1 or n < 3 or len(np.unique(labels)) < n:
         return ""
     return (
-        f"y has {n} classes in {n} rows, so no class is in two folds: pass the column that you "
-        "want to predict, or search over a regressor if y is a quantity."
+        f"y has {n} classes in {n} rows, so no class occurs in two folds: pass the column that "
+        "you want to predict, or search over a regressor if y is a quantity."
     )
 
 
@@ -225,8 +228,8 @@ def _doubt_of_numbers(name: str, values: np.ndarray) -> str:
     except (TypeError, ValueError) as error:
         if any(isinstance(value, str) for value in values.ravel()):
             return (
-                f"{name} is a regressor, and y holds texts ({error}): pass numbers, or search "
-                "over a classifier."
+                f"{name} is a regressor, but y contains strings ({error}): pass numbers, or "
+                "search over a classifier."
             )
     return ""
 
@@ -238,14 +241,14 @@ def _doubt_of_labels(y: Targets) -> str:
     if missing.any():
         row = int(np.argwhere(missing)[0][0])
         return (
-            f"y has {np.count_nonzero(missing)} labels that are missing (NaN), the first in row "
-            f"{row}: give each row a label, or leave such rows out of X and y."
+            f"y has {np.count_nonzero(missing)} missing labels (NaN), the first in row {row}: "
+            "label these rows, or leave them out of X and y."
         )
     kinds = sorted({type(label).__name__ for label in labels.ravel()}) if labels.size else []
     if "str" in kinds and len(kinds) > 1:
         return (
-            f"y mixes labels of the types {' and '.join(kinds)}, which have no common order: make "
-            "all of them strings, or all of them numbers."
+            f"y mixes labels of the types {' and '.join(kinds)}, which cannot be sorted together: "
+            "convert all of them to strings, or to numbers."
         )
     return ""
 
@@ -269,8 +272,8 @@ def check_groups(groups: Targets, X: Samples) -> int:
     missing = _missing(values)
     if missing.any():
         raise ValueError(
-            f"groups is missing in {np.count_nonzero(missing)} rows, the first of which is row "
-            f"{np.argwhere(missing)[0][0]}: give each row a group, such as one of its own."
+            f"groups is missing in {np.count_nonzero(missing)} rows, first in row "
+            f"{np.argwhere(missing)[0][0]}: pass a group for each row, for example a separate one."
         )
     return len(set(values.ravel().tolist()))
 
@@ -295,7 +298,7 @@ def warn_of_index(X: Samples, y: Targets) -> Iterator[str]:
         return
     if own.is_unique and len(own) == len(other) and own.isin(other).all():
         yield (
-            "X and y have the same index in another order, and rows are matched by their places: "
+            "X and y have the same index in a different order, but rows are matched by position: "
             "pass y.loc[X.index]."
         )
 
@@ -307,7 +310,9 @@ def check_columns(estimator: Estimator, params: dict[str, Any]) -> None:
     """
     for name in ("groups",) if _has_own_fit(estimator) else ("groups", "sample_weight"):
         if isinstance(column := params.get(name), str):
-            raise TypeError(f"{name}={column!r} is a name: pass the column, X[{column!r}].")
+            raise TypeError(
+                f"{name}={column!r} is the name of a column: pass the column, X[{column!r}]."
+            )
 
 
 def _has_own_fit(estimator: Estimator) -> bool:
@@ -334,7 +339,7 @@ def check_sample_weight(estimator: Estimator, X: Samples, params: dict[str, Any]
         values = to_numpy(weight)
         if values.dtype.kind not in "biufO":
             first = values.tolist()[0]
-            raise ValueError(f"{name} has {first!r:.80}: pass a finite number for each row.")
+            raise ValueError(f"{name} contains {first!r:.80}: pass a finite number for each row.")
         if values.dtype.kind == "f" and not np.isfinite(values).all():
             row = int(np.argwhere(~np.isfinite(values))[0][0])
             raise ValueError(
@@ -367,8 +372,8 @@ def check_fit_params(
         for name in named:
             if (meant := meant_by(name)) and f"fit got {name}," in str(error):
                 raise ValueError(
-                    f"fit got {name}, which is a parameter of the search: write {meant}="
-                    f"{params[name]!r:.80} where the search is made."
+                    f"fit got {name}, a parameter of the search: pass "
+                    f"{meant}={params[name]!r:.80} to its constructor."
                 ) from None
         raise
 
@@ -381,8 +386,8 @@ def _check_fit_params(
         for name in params:
             if "__" in name and any(isinstance(each, Pipeline) for each in each_of(estimator)):
                 raise ValueError(
-                    f"fit got {name}, which names a step, and of a list of models the last step "
-                    f"of each gets such arguments: write {name.rpartition('__')[2]}."
+                    f"fit got {name}, which contains the name of a step, but for a list of models "
+                    f"the last step of each gets such arguments: write {name.rpartition('__')[2]}."
                 )
         for model in each_of(estimator):
             check_fit_params(last_step(model), params, (), by_epochs)
@@ -394,8 +399,9 @@ def _check_fit_params(
             step = name.partition("__")[0]
             if "__" not in name or step not in steps:
                 raise ValueError(
-                    f"fit got {prefix}{name}, which is for no step of the pipeline: write the "
-                    f"name of a step before it, such as {prefix}{estimator.steps[-1][0]}__{name}."
+                    f"fit got {prefix}{name}, which does not belong to a step of the pipeline: "
+                    "prefix it with the name of a step, such as "
+                    f"{prefix}{estimator.steps[-1][0]}__{name}."
                 )
         last, inner = estimator.steps[-1]
         path = f"{prefix}{last}"
@@ -417,5 +423,5 @@ def _check_fit_params(
             cure = f"did you mean {close[0]}?" if close else "leave it out."
             raise ValueError(
                 f"fit got {prefix}{name}, which {method} of {type(estimator).__name__} does not "
-                f"take: {cure} It takes {', '.join(n for n in taken if n != 'self')}."
+                f"accept: {cure} Valid names are {', '.join(n for n in taken if n != 'self')}."
             )

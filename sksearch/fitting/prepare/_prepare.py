@@ -115,7 +115,7 @@ def prepare(
     _check_doubt(search, options, context, aim.problem)
     return Setup(
         with_kept_rows(options, context), aim.problem, aim.sampler, aim.scheduler, plan,
-        data.params, aim.metric, data.folds, evaluate, aim.earlier,
+        data.folds, evaluate, aim.earlier, params=data.params, refit_metric=aim.metric,
         time=TimeLimit(options.timeout, options.overtime),
         stops=options.stops, workers=options.workers, ensemble=options.ensemble,
         rule=options.goal.refit if callable(options.goal.refit) else None,
@@ -162,7 +162,7 @@ class Data:
         return self.routed.estimator.fit
 
     def n_longest(self, refit: Any) -> int:
-        """Number of rows of the longest training, that of a refit if there is one."""
+        """Number of rows of the longest fit, which is the refit if enabled."""
         return num_samples(self.X) if refit else max(len(i) for i, _ in self.folds.splits)
 
 

@@ -28,7 +28,7 @@ def earlier_results(source: FinishedSearch, *, same_task: bool = False) -> Earli
     Parameters
     ----------
     source : object
-        A fitted search of this library or of scikit-learn, or its ``cv_results_`` as a dict or a
+        A fitted search of this library or scikit-learn, or its ``cv_results_`` as a dict or a
         DataFrame, even if read from a text file; a DataFrame with a column for each parameter and
         one named "score"; a `checkpoint_dir`; the result of `minimize` or `load_history`; or an
         Optuna study.
@@ -56,7 +56,8 @@ def earlier_results(source: FinishedSearch, *, same_task: bool = False) -> Earli
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.model_selection import RandomizedSearchCV
     >>> from sklearn.svm import SVC
-    >>> from sksearch import GPBayesSearchCV, earlier_results
+    >>> from sksearch import GPBayesSearchCV
+    >>> from sksearch.search import earlier_results
     >>> X, y = load_iris(return_X_y=True)
     >>> space = {"C": loguniform(1e-3, 1e3), "gamma": loguniform(1e-4, 1e1)}
     >>> old = RandomizedSearchCV(SVC(), space, n_iter=20, random_state=0).fit(X, y)
@@ -71,8 +72,8 @@ def earlier_results(source: FinishedSearch, *, same_task: bool = False) -> Earli
         params, scores = _read(source)
     if not any(map(math.isfinite, scores)):
         raise ValueError(
-            f"prior_results: there is no finite score among the {len(scores)} results of a "
-            f"{type(source).__name__}. Leave it out."
+            f"prior_results: the {len(scores)} results of a {type(source).__name__} have no "
+            "finite score. Leave it out."
         )
     return EarlierTask(params, scores, same_task)
 
@@ -105,9 +106,9 @@ def read_earlier(
             many = counted(len(task.params), "candidate")
             where = f"prior_results[{i}]" if is_list else "prior_results"
             raise ValueError(
-                f"{where} has {many}, and none of them lies in the "
-                f"space of {', '.join(space.names)}: a candidate needs a value for one of these "
-                "parameters at least, and its values must be inside the ranges."
+                f"{where} has {many}, but none of them lies in the space of "
+                f"{', '.join(space.names)}: a candidate needs a value for at least one of these "
+                "parameters, and its values must be within the ranges."
             )
         candidates, scores = zip(*known, strict=True)
         tasks.append(EarlierTask(candidates, scores, task.same_task))
@@ -145,9 +146,9 @@ def check_same_task(aims: Aims, earlier: Sequence[EarlierTask]) -> None:
     """Raise ValueError if scores of the same task lack required objectives or bounds."""
     if (aims.objectives or aims.bounds) and any(task.same_task for task in earlier):
         raise ValueError(
-            "prior_results of the same task are scores alone, and the search has objectives or "
-            "bounds: pass them as results of another task, by earlier_results(source), of which "
-            "only the order counts; or the best candidates as initial_params."
+            "prior_results of the same task contain only scores, but the search has objectives or "
+            "bounds: pass them as results of another task, earlier_results(source), which only "
+            "uses their order; or pass the best candidates as initial_params."
         )
 
 
@@ -198,8 +199,8 @@ def _read(source: FinishedSearch) -> tuple[list[Params], list[float]]:
         and hasattr(source, "estimator")
     ):
         raise ValueError(
-            f"prior_results: this {name} is not fitted. Call its fit first; if it was fitted, and "
-            "this is a clone of it, as cross_val_score makes, pass earlier_results(search)."
+            f"prior_results: this {name} is not fitted. Call its fit first. If it is a clone of a "
+            "fitted search, as made by cross_val_score, pass earlier_results(search)."
         )
     found = read(source, "prior_results")
     level = found.level_with(ENOUGH)
@@ -209,8 +210,8 @@ def _read(source: FinishedSearch) -> tuple[list[Params], list[float]]:
     if found.results and chosen_metric(found.source, found.results) is None:
         means = [column for column in found.results if column.startswith("mean_test_")]
         raise ValueError(
-            f"prior_results: which of {', '.join(means)} counts? Pass a DataFrame with a column "
-            "for each parameter and the scores as the column 'score'."
+            f"prior_results: several columns of scores, {', '.join(means)}. Pass a DataFrame with "
+            "a column for each parameter, and the scores in the column 'score'."
         )
     rows = [row for row in found.rows if row.resource == level]
     return [dict(row.shown) for row in rows], [row.score for row in rows]

@@ -27,11 +27,9 @@ def choose_rows(options: Options, setup: Setup) -> None:
     setup.context.sample = sample
     if sample is not None and refits and sample.last_seconds > timeout:
         warn(
-            f"On all rows the last training will take about {sample.last_seconds:.0f} s, as that "
-            f"of the untuned estimator, and timeout={timeout:g}. Pass a larger timeout, "
-            "or fewer rows.",
-            UserWarning,
-            stacklevel=2,
+            f"The refit on all rows will take about {sample.last_seconds:.0f} s, estimated from "
+            f"the untuned estimator, but timeout={timeout:g}. Pass a larger timeout, or fewer "
+            "rows.",
         )
 
 
@@ -43,5 +41,5 @@ def with_rows(setup: Setup) -> SearchPlan:
     n = max(count_rows(train) for train, _ in setup.context.splits)
     which = "the latest " if sample.latest else ""
     of = f"{which}{sample.n_rows:,} of {n:,} in each training fold"
-    note = f"rows: {of}, and all in the last training"
+    note = f"rows: {of}, and all rows in the refit"
     return replace(setup.plan, notes=(*setup.plan.notes, note))

@@ -51,8 +51,8 @@ def check_scoring(scoring: Scoring, n_arguments: int) -> None:
     """
     if isinstance(scoring, list | tuple | dict) and not scoring:
         raise ValueError(
-            f"scoring={scoring!r} names no metric: pass a name such as 'accuracy', a list or dict "
-            "of them, or leave it out for the estimator's own score."
+            f"scoring={scoring!r} contains no metric: pass a name such as 'accuracy', a list or "
+            "dict of metrics, or leave it out to use the estimator's score."
         )
     if scoring is not None and not (
         callable(scoring) or isinstance(scoring, str | list | tuple | set | dict)
@@ -63,14 +63,16 @@ def check_scoring(scoring: Scoring, n_arguments: int) -> None:
         )
     for each in names_of_scorers(scoring):
         if each not in get_scorer_names():
-            raise InvalidParameterError(f"scoring={each!r} is no scorer{_nearest_scorer(each)}.")
+            raise InvalidParameterError(
+                f"scoring={each!r} is not a scorer{_nearest_scorer(each)}."
+            )
     named = scoring.items() if isinstance(scoring, dict) else [(None, scoring)]
     for name, scorer in named:
         if callable(scorer) and _is_metric(scorer, n_arguments):
             at = "scoring" if name is None else f"scoring[{name!r}]"
             text = getattr(scorer, "__name__", scorer)
             raise ValueError(
-                f"{at}={text} looks like a metric of y_true and y_pred, and a scorer is called "
+                f"{at}={text} looks like a metric of y_true and y_pred, but a scorer is called "
                 f"with an estimator, X and y: pass sklearn.metrics.make_scorer({text}), or the "
                 "name of a scorer such as 'accuracy'."
             )
@@ -105,11 +107,11 @@ def doubt_of_task(scoring: Scoring, estimator: Estimator, y: Targets) -> str:
         if is_classifier(estimator) and task == "regression" and to_numpy(y).dtype.kind in "OUS":
             return _metric_of_numbers(name, model)
         if is_classifier(estimator) and kind == "multiclass" and name in MACRO:
-            return f"scoring={name!r} is for two classes, and y has more: pass {MACRO[name]!r}."
+            return f"scoring={name!r} is for two classes, but y has more: pass {MACRO[name]!r}."
         if is_regressor(estimator) and task == "classification" and kind.startswith("continuous"):
             return (
-                f"scoring={name!r} is a metric of classes, and {model} predicts numbers: pass "
-                "'r2', 'neg_root_mean_squared_error' or the like."
+                f"scoring={name!r} is a classification metric, but {model} predicts numbers: pass "
+                "a regression metric, such as 'r2' or 'neg_root_mean_squared_error'."
             )
     return ""
 
@@ -125,8 +127,8 @@ def warn_of_task(scoring: Scoring, estimator: Estimator, y: Targets) -> Iterator
 
 def _metric_of_numbers(name: str, model: str) -> str:
     return (
-        f"scoring={name!r} is a metric of numbers, and {model} predicts classes: pass "
-        "'accuracy', 'balanced_accuracy', 'roc_auc_ovr' or the like."
+        f"scoring={name!r} is a regression metric, but {model} predicts classes: pass a "
+        "classification metric, such as 'accuracy', 'balanced_accuracy' or 'roc_auc_ovr'."
     )
 
 
@@ -160,8 +162,8 @@ def warn_of_losses(scorers: Scorer, metric: str | None) -> Iterator[str]:
     name = getattr(function, "__name__", "")
     if sign > 0 and name.endswith(LOSSES) and function.__module__.startswith(METRICS):
         yield (
-            f"scoring=make_scorer({name}) looks for the largest {name}, so the worst model wins: "
-            f"pass make_scorer({name}, greater_is_better=False)."
+            f"scoring=make_scorer({name}) maximizes {name}, so the worst model wins: pass "
+            f"make_scorer({name}, greater_is_better=False)."
         )
 
 
@@ -183,14 +185,14 @@ def check_target_score(target: float | None, scorers: Scorer, metric: str | None
     name = getattr(function, "__name__", "")
     if sign < 0 and target > 0:
         raise ValueError(
-            f"target_score={target:g} is out of reach: scores are minus {name}, and so at most 0. "
-            f"Pass {-target:g}."
+            f"target_score={target:g} cannot be reached: scores are minus {name}, so they are at "
+            f"most 0. Pass {-target:g}."
         )
     is_known = getattr(function, "__module__", "").startswith(METRICS)
     if target > 1 and is_known and name.endswith("_score") and name not in UNBOUNDED:
         raise ValueError(
-            f"target_score={target:g} is out of reach: the score is at most 1. Pass it as "
-            "cv_results_ has it, such as 0.95."
+            f"target_score={target:g} cannot be reached: the score is at most 1. Pass a value on "
+            "the scale of cv_results_, such as 0.95."
         )
 
 

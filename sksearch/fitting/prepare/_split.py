@@ -30,7 +30,7 @@ def make_folds(
     split_params: dict,
     unit: str | None = None,
 ) -> Folds:
-    """Make the folds of a search, and decide what is left to it.
+    """Make the folds of a search, and choose the defaults.
 
     Parameters
     ----------
@@ -60,10 +60,10 @@ def make_folds(
     if options.may_race(len(splits)) and unit != "folds":
         unlike = why_unlike(splits, num_samples(X))
         if unit is not None:
-            unlike = unlike or "they were not alike when the search began"
+            unlike = unlike or "the search began with folds of different kinds"
     notes = [note] if note else []
     if unlike:
-        notes.append(f"no race over them, since {unlike}; pass resource='folds' for one")
+        notes.append(f"no race over folds, since {unlike}; pass resource='folds' for a race")
     return Folds(splits, cv, unlike, tuple(notes))
 
 
@@ -105,11 +105,11 @@ def choose_cv(
         return _by_time(index, y, _can_stratify(estimator, y))
     if cv is None and _has_unsorted_times(X):
         note = (
-            "as scikit-learn makes them, though the index of X has times: they are not in order, "
-            "and these folds train on the future; sort X and y by time for folds that do not, or "
-            f"pass cv={N_FOLDS}"
+            "scikit-learn's default, although the index of X has times: these are not in order, "
+            "so folds train on the future; sort X and y by time to avoid this, or pass "
+            f"cv={N_FOLDS}"
         )
-        warn(f"Folds are {note}.", UserWarning, stacklevel=2)
+        warn(f"Folds are {note}.")
         return cv, note
     return cv, ""
 
@@ -122,26 +122,26 @@ def _by_group(
     n_folds = N_FOLDS if cv is None else int(cv)
     if n_groups == 1:
         raise ValueError(
-            "groups has the same value in all rows, and folds need two groups or more: leave it "
+            "groups has the same value in all rows, but folds need at least two groups: leave it "
             "out, or pass a splitter as cv."
         )
     few = ""
     if n_groups < n_folds:
         if cv is not None:
             raise ValueError(
-                f"groups has {n_groups} different values, and cv={n_folds} needs {n_folds}: pass "
+                f"groups has {n_groups} different values, but cv={n_folds} needs {n_folds}: pass "
                 f"cv={n_groups}, or leave cv out."
             )
-        n_folds, few = n_groups, f", of which there are {n_groups}"
+        n_folds, few = n_groups, f", and the number of groups is {n_groups}"
     kind = StratifiedGroupKFold if stratifies else GroupKFold
     return kind(n_folds), (
-        f"{kind.__name__}({n_folds}), since groups= is given, and no fold tears a group{few}; "
+        f"{kind.__name__}({n_folds}), since groups= is given, so groups are never split{few}; "
         "pass another splitter as cv for other folds"
     )
 
 
 def _by_time(index: Any, y: Targets, stratifies: bool) -> tuple[Folding, str]:
-    """Folds that train on the past and test on what follows; rows at the same time stay together.
+    """Folds that train on the past and test on the future; rows at the same time stay together.
 
     Classifiers cannot be trained on a single class, nor can many metrics score it, so such folds
     are left out.
@@ -157,16 +157,16 @@ def _by_time(index: Any, y: Targets, stratifies: bool) -> tuple[Folding, str]:
         splits = _with_classes(splits, to_numpy(y).ravel())
     if len(splits) < 2:
         return None, (
-            "as scikit-learn makes them, though the index of X has its times in order: y is "
-            "sorted by class, so that most folds in this order have a single one; pass "
-            "cv=TimeSeriesSplit() for these"
+            "scikit-learn's default, although the index of X has times in order: y is sorted by "
+            "class, so most folds in this order have a single class; pass cv=TimeSeriesSplit() "
+            "for these"
         )
     left_out = n_folds - len(splits)
-    few = f" but for {left_out} that lack classes" if left_out else ""
-    ties = ", nor tears rows of the same time" if len(times) < len(codes) else ""
+    few = f" except {left_out} without some classes" if left_out else ""
+    ties = " or splits rows of the same time" if len(times) < len(codes) else ""
     return splits, (
-        f"TimeSeriesSplit({n_folds}){few}, since the index of X has its times in order, and no "
-        f"fold trains on the future{ties}; pass cv={N_FOLDS} for folds that ignore the times"
+        f"TimeSeriesSplit({n_folds}){few}, since the index of X has times in order, so no fold "
+        f"trains on the future{ties}; pass cv={N_FOLDS} to ignore the times"
     )
 
 

@@ -30,8 +30,8 @@ def warn_of_target(estimator: Estimator, X: Samples, y: Targets) -> Iterator[str
     if len(target) > 1 and (target.codes == 0).all():
         if is_regressor(estimator):
             yield (
-                f"y is {target.values[0]} in each row, so there is nothing to learn and every "
-                "candidate has the same score: pass the column that you want to predict."
+                f"y is {target.values[0]} in each row, so every candidate has the same score: "
+                "pass the column that you want to predict."
             )
         return
     if len(target) < ENOUGH_ROWS:
@@ -40,8 +40,8 @@ def warn_of_target(estimator: Estimator, X: Samples, y: Targets) -> Iterator[str
     for name, column in columns:
         if relation := glance(_relation, column, target, n_columns):
             yield (
-                f"Column {name!r} of X {relation}, so every score says only that it was copied: "
-                "leave it out of X."
+                f"Column {name!r} of X {relation}, so scores only show that it was copied: leave "
+                "it out of X."
             )
 
 
@@ -62,8 +62,8 @@ def warn_of_ids(estimator: Estimator, X: Samples) -> Iterator[str]:
     for name, column in columns:
         if (used is None or name in used) and glance(is_id, name, column, otherwise=False):
             yield (
-                f"Column {name!r} of X has another value in each of the {n} rows, as an ID has, "
-                "so what is learned from it tells nothing of new rows: leave it out of X."
+                f"Column {name!r} of X has a different value in each of the {n} rows, like an ID, "
+                "so it is useless for new rows: leave it out of X."
             )
 
 
@@ -146,7 +146,11 @@ def _relation(values: Any, target: _Column, n_columns: int) -> str:
     if glance(lambda: bool((column.values == target.values).all())):
         return "is y itself"
     # With nothing else in X, y is a function to be learned.
-    return "gives y away: each of its values stands for one of y" if n_columns > 1 else ""
+    return (
+        "gives y away: each of its values corresponds to a single value of y"
+        if n_columns > 1
+        else ""
+    )
 
 
 def _bits(column: _Column, target: _Column) -> float:

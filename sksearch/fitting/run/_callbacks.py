@@ -112,8 +112,8 @@ class RungContexts:
         key = (job.bracket, job.resource)
         if key not in self._planned:
             raise ValueError(
-                f"The scheduler brings a candidate of bracket {job.bracket} up to {job.resource}, "
-                "and its plan has no such rung: name all rungs of all brackets in the plan."
+                f"The scheduler trains a candidate of bracket {job.bracket} up to {job.resource}, "
+                "but its plan has no such rung: include all rungs of all brackets in the plan."
             )
         if key not in self._open:
             self._n_leaves[key] = self._n_told[key] = 0

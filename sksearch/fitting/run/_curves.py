@@ -39,7 +39,7 @@ def choose_count(curves: list[list], metric: str | None) -> int | None:
 def luck_of_counts(candidates: list[list[list]], metric: str | None) -> float:
     """Return the average optimism of scores that also chose the counts.
 
-    On each fold the score is compared with the score at the best count of the other folds.
+    On each fold the score is compared with the score at the other folds' best count.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def luck_of_counts(candidates: list[list[list]], metric: str | None) -> float:
 def settle(outputs: list, metric: str | None) -> tuple[int | None, list]:
     """Return the best count over all folds, and the outputs with scores at it.
 
-    None, and unchanged outputs, if there is no count to find or a fold has failed.
+    None, and unchanged outputs, if a count is not searched or a fold has failed.
     """
     curves = [output.curve for output in outputs]
     if not all(curves):

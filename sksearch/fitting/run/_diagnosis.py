@@ -45,7 +45,7 @@ def _text(context: Context, details: str) -> str:
     """Columns of text, or texts in place of a table."""
     if np.ndim(_array(context.X)) == 1 and _is_text(_array(context.X)):
         return (
-            "X is a list of texts: put TfidfVectorizer() before the model, as "
+            "X is a list of strings: put TfidfVectorizer() before the model, as in "
             "make_pipeline(TfidfVectorizer(), estimator)."
         )
     names = [name for name, column in _columns(context.X) if _is_text(column)]
@@ -53,9 +53,9 @@ def _text(context: Context, details: str) -> str:
         return ""
     holds, them = ("holds", "it") if len(names) == 1 else ("hold", "them")
     return (
-        f"{_named(names)} of X {holds} text: encode {them}, as "
+        f"{_named(names)} of X {holds} text: encode {them}, as in "
         "make_pipeline(make_column_transformer((OneHotEncoder(handle_unknown='ignore'), "
-        f"{names!r}), remainder='passthrough'), estimator); with many values take TargetEncoder() "
+        f"{names!r}), remainder='passthrough'), estimator); for many values use TargetEncoder() "
         "or OrdinalEncoder()."
     )
 
@@ -69,17 +69,17 @@ def _dates(context: Context, details: str) -> str:
     spans = [name for name, column in _columns(context.X) if _kind(column) == "m"]
     if spans == names:
         return (
-            f"{_named(names)} of X {holds} spans of time: make numbers of them, as "
-            f"X[{names[0]!r}].dt.total_seconds(), or take them out."
+            f"{_named(names)} of X {holds} durations: convert them to numbers, as in "
+            f"X[{names[0]!r}].dt.total_seconds(), or leave them out."
         )
     return (
-        f"{_named(names)} of X {holds} dates: make numbers of them, as X[{names[0]!r}].dt.year "
-        "and .dt.dayofyear, or take them out."
+        f"{_named(names)} of X {holds} dates: convert them to numbers, as in "
+        f"X[{names[0]!r}].dt.year and .dt.dayofyear, or leave them out."
     )
 
 
 def _missing(context: Context, details: str) -> str:
-    """Remedy for missing values, "" if there are no missing values."""
+    """Remedy for missing values, "" without missing values."""
     if re.search(r"Input y contains NaN", details):
         return (
             f"y is missing (NaN) in {_count(context.y, np.isnan)} rows: leave these rows out of X "
@@ -90,8 +90,8 @@ def _missing(context: Context, details: str) -> str:
         return ""
     return (
         f"{_named(names)} of X {'has' if len(names) == 1 else 'have'} missing values (NaN), which "
-        f"{_name(context)} does not take: put SimpleImputer() before it, as "
-        "make_pipeline(SimpleImputer(), estimator), or take a model that does, such as "
+        f"{_name(context)} does not accept: put SimpleImputer() before it, as in "
+        "make_pipeline(SimpleImputer(), estimator), or use a model that accepts them, such as "
         "HistGradientBoosting."
     )
 
@@ -103,8 +103,8 @@ def _infinite(context: Context, details: str) -> str:
         return ""
     what = f"{_named(names)} of X" if names else "y"
     return (
-        f"{what}: there are infinite values. Replace them, as {where}[np.isinf({where})] = np.nan "
-        "with SimpleImputer(), or leave such rows out."
+        f"{what} contains infinite values. Replace them, as in {where}[np.isinf({where})] = "
+        "np.nan with SimpleImputer(), or leave these rows out."
     )
 
 
@@ -113,8 +113,8 @@ def _metadata(context: Context, details: str) -> str:
     method = {"fit_transform": "fit", "fit_predict": "fit"}.get(method, method)
     asks = ", ".join(f"{name}=True" for name in names.split(", "))
     return (
-        f"{cls}, inside of the estimator, gets {names} and has not said whether it wants that: "
-        f"make it {cls}().set_{method}_request({asks}), or =False to go without."
+        f"{cls}, inside the estimator, gets {names} without a request for it: pass "
+        f"{cls}().set_{method}_request({asks}), or =False to ignore it."
     )
 
 
@@ -124,7 +124,7 @@ def _negative(context: Context, details: str) -> str:
         return ""
     return (
         f"{_named(names)} of X {'has' if len(names) == 1 else 'have'} negative values, which "
-        f"{_name(context)} does not take: put MinMaxScaler() before it, as "
+        f"{_name(context)} does not accept: put MinMaxScaler() before it, as in "
         "make_pipeline(MinMaxScaler(), estimator)."
     )
 
@@ -132,24 +132,22 @@ def _negative(context: Context, details: str) -> str:
 def _range_of_y(context: Context, details: str) -> str:
     low = np.min(_array(context.y))
     return (
-        f"y has values from {low:.4g} on, which the loss of {_name(context)} does not take "
-        "(Poisson: none below 0; Gamma: all above 0): take another loss or model, as Ridge or "
-        "HistGradientBoostingRegressor, or change y."
+        f"y has a minimum of {low:.4g}, which the loss of {_name(context)} does not accept "
+        "(Poisson: at least 0; Gamma: above 0): use another loss or model, such as Ridge or "
+        "HistGradientBoostingRegressor, or transform y."
     )
 
 
 def _labels(context: Context, details: str) -> str:
     return (
         f"{_name(context)} needs the labels 0, 1, 2, ...: pass y=LabelEncoder().fit_transform(y), "
-        "of sklearn.preprocessing."
+        "from sklearn.preprocessing."
     )
 
 
 def _one_class(context: Context, details: str) -> str:
     if context.strata is not None and len(np.unique(context.strata)) == 1:
-        return (
-            "y holds a single class: there is nothing to learn. Pass rows of two classes or more."
-        )
+        return "y contains a single class. Pass rows of at least two classes."
     if notes := one_class_folds(context.splits, context.strata):
         return f"{notes}: use a stratified or shuffled cv."
     return ""
@@ -160,7 +158,7 @@ def _shape(context: Context, details: str) -> str:
     if len(shape) not in (1, 3, 4):
         return ""
     code = "X.reshape(-1, 1)" if len(shape) == 1 else "X.reshape(len(X), -1)"
-    return f"X has the shape {shape}, and {_name(context)} takes a table: pass {code}."
+    return f"X has shape {shape}, but {_name(context)} expects a table: pass {code}."
 
 
 def _target_columns(context: Context, details: str) -> str:
@@ -169,23 +167,23 @@ def _target_columns(context: Context, details: str) -> str:
         return ""
     kind = "Classifier" if is_classifier(context.estimator) else "Regressor"
     return (
-        f"y has the shape {shape}, and {_name(context)} takes one column: pass "
+        f"y has shape {shape}, but {_name(context)} expects one column: pass "
         f"MultiOutput{kind}(estimator), or one column of y."
     )
 
 
 def _sparse(context: Context, details: str) -> str:
     if issparse(context.y) and not issparse(context.X):
-        return f"y is sparse, and {_name(context)} takes dense arrays: pass y.toarray()."
-    what = "X is sparse" if issparse(context.X) else "What the steps before make is sparse"
+        return f"y is sparse, but {_name(context)} expects dense arrays: pass y.toarray()."
+    what = "X is sparse" if issparse(context.X) else "The output of the preceding steps is sparse"
     return (
-        f"{what}, and {_name(context)} takes dense arrays: pass X.toarray(), or let the encoder "
-        "make them (OneHotEncoder(sparse_output=False), ColumnTransformer(sparse_threshold=0))."
+        f"{what}, but {_name(context)} expects dense arrays: pass X.toarray(), or use a dense "
+        "encoder (OneHotEncoder(sparse_output=False), ColumnTransformer(sparse_threshold=0))."
     )
 
 
 def _names_of_columns(context: Context, details: str) -> str:
-    return "X has columns with names of several types: X.columns = X.columns.astype(str)."
+    return "X has column names of several types: use X.columns = X.columns.astype(str)."
 
 
 def _repeated_columns(context: Context, details: str) -> str:
@@ -194,21 +192,21 @@ def _repeated_columns(context: Context, details: str) -> str:
     if not repeated:
         return ""
     return (
-        f"X has several columns of the name {', '.join(map(repr, repeated[:MOST_NAMES]))}: keep "
-        "one of each, as X.loc[:, ~X.columns.duplicated()]."
+        f"X has several columns named {', '.join(map(repr, repeated[:MOST_NAMES]))}: keep one of "
+        "each, as in X.loc[:, ~X.columns.duplicated()]."
     )
 
 
 def _empty_columns(context: Context, details: str) -> str:
     """Columns without a single value."""
     names = [n for n, column in _columns(context.X) if _count(column, np.isnan) == len(column)]
-    return f"{_named(names)} of X: there is no value in any row. Take it out." if names else ""
+    return f"{_named(names)} of X: all values are missing. Leave it out." if names else ""
 
 
 def _no_eval_set(context: Context, details: str) -> str:
     return (
-        f"{_name(context)} is to stop early, and has no rows to see when: take early stopping out "
-        "of its params; the search finds the count of trees."
+        f"{_name(context)} uses early stopping, but has no validation rows: disable early "
+        "stopping; the search finds the number of trees."
     )
 
 
@@ -217,7 +215,7 @@ def _two_classes(context: Context, details: str) -> str:
     if n < 3:
         return ""
     names = "'roc_auc_ovr'" if "multi_class" in details else "'f1_macro' or 'precision_macro'"
-    return f"The metric of scoring is for two classes, and y has {n}: pass scoring={names}."
+    return f"The metric of scoring is for two classes, but y has {n}: pass scoring={names}."
 
 
 def _positive_label(context: Context, details: str) -> str:
@@ -226,15 +224,15 @@ def _positive_label(context: Context, details: str) -> str:
     labels, counts = context.classes.tolist(), np.bincount(np.asarray(context.strata), minlength=2)
     rarer = labels[0] if counts[0] < counts[1] else labels[1]
     return (
-        f"The metric of scoring asks which of the labels {labels} is positive: "
-        f"pass make_scorer(f1_score, pos_label={rarer!r}) or the like."
+        f"The metric of scoring needs to know which of the labels {labels} is positive: pass for "
+        f"example make_scorer(f1_score, pos_label={rarer!r})."
     )
 
 
 def _no_probabilities(context: Context, details: str) -> str:
     return (
-        f"The metric of scoring needs probabilities, which {_name(context)} does not tell: pass "
-        "CalibratedClassifierCV(estimator), or a metric of labels such as 'accuracy'."
+        f"The metric of scoring needs probabilities, which {_name(context)} does not predict: "
+        "pass CalibratedClassifierCV(estimator), or a metric of labels such as 'accuracy'."
     )
 
 

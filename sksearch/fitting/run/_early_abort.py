@@ -38,8 +38,8 @@ class AbortRule:
 
     A search is lost if some candidates have failed with the same error on the same fold, none of
     the searched parameters can be to blame, and the untuned estimator and many points spread over
-    the space fail the same way at the largest resource. If there is no time to try these, the
-    cause must be found in the data. The search continues if only a part of a space, or only small
+    the space fail the same way at the largest resource. Without time to try these, the cause
+    must be found in the data. The search continues if only a part of a space, or only small
     sizes, fail.
 
     Parameters
@@ -186,10 +186,7 @@ def _tried(context: Context, problem: Problem, params: Params) -> Output:
     context = replace(context, spool=None, search=None, verbose=0, error_score=np.nan)
     # Epochs fail from the first one on, but a size that is too small fails for its own reason.
     amount = problem.min_resources if problem.continues else problem.max_resources
-    task = Task(
-        trial_id=0, fold=0, params=params, resource=amount, spent=0, state=None,
-        before=(), continues=False, keep=False, callbacks=NO_CALLBACKS,
-    )  # fmt: skip
+    task = Task(0, 0, params, amount, 0, NO_CALLBACKS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         output = evaluate(context, task, TaskEnvironment())
@@ -234,8 +231,8 @@ def explained(context: Context, outputs: list[Output], text: str) -> str:
     if not cause:
         most = "all" if len({_masked(error) for error in errors}) == 1 else "most"
         cause = (
-            f"Every candidate failed, {most} with {first.rstrip('.')}. Mend the estimator, the "
-            "scorer, the space or the data: error_score='raise' shows where it is raised."
+            f"Every candidate failed, {most} with {first.rstrip('.')}. Correct the estimator, the "
+            "scorer, the space or the data: error_score='raise' shows the traceback."
         )
     return f"{cause}\n{text}"
 

@@ -83,7 +83,7 @@ def output_of_lost(context: Context, task: Task, lost: LostTask) -> Output:
     """Return a substitute output for a task whose worker was lost."""
     error = f"{lost.status}: {lost.error}"
     if context.error_score == "raise":
-        raise RuntimeError(f"A candidate was lost ({error}). Its params are {task.params}.")
+        raise RuntimeError(f"A candidate was lost ({error}). Its parameters are {task.params}.")
     return Output(
         fit_error=f"{error}\n",
         status=lost.status,

@@ -151,12 +151,10 @@ class Findings:
         seconds = elapsed * self._units / self._watch.progress().spent
         if seconds > timeout:
             warn(
-                f"The first bracket will take about {seconds:.0f} s at this speed, and "
-                f"timeout={timeout:g}: candidates are judged by less than the largest "
-                f"count of {self.plan.unit}. Pass a larger timeout, fewer candidates or a smaller "
-                "max_resources; or a search without brackets.",
-                UserWarning,
-                stacklevel=2,
+                f"The first bracket will take about {seconds:.0f} s at this speed, but "
+                f"timeout={timeout:g}: candidates are compared before the maximum number of "
+                f"{self.plan.unit}. Pass a larger timeout, fewer candidates or a smaller "
+                "max_resources; or use a search without brackets.",
             )
 
     # ---- what is raised
@@ -186,12 +184,12 @@ class Findings:
         seconds = time.left_to_stop()
         if seconds is not None and seconds <= 0 and not history.has_results:
             raise TimeoutError(
-                f"No candidate had its score within timeout={time.timeout:g} and "
-                f"overtime={time.overtime:g} seconds: pass more of either, or fewer rows."
+                f"No candidate was scored within timeout={time.timeout:g} and "
+                f"overtime={time.overtime:g} seconds: increase either, or pass fewer rows."
             )
         if not history.trials:
             raise ValueError(
-                "The scheduler has started no candidate: its next must return a Start for an "
+                "The scheduler did not start a candidate: its next must return a Start for an "
                 "empty history."
             )
         first = unfinished_first(history, self.plan.top)
@@ -201,8 +199,6 @@ class Findings:
                 f"timeout={time.timeout:g} was up after {max(first.results)} of {self.plan.top} "
                 f"folds of the first candidate{', the untuned estimator' * is_untuned}: pass a "
                 "larger timeout, fewer folds or fewer rows.",
-                UserWarning,
-                stacklevel=2,
             )
 
     def check_failures(self, outputs: list[Output]) -> None:
@@ -219,19 +215,17 @@ class Findings:
         }
         if ids == {0} and history.problem.has_baseline and len(history.trials) > N_ALIKE:
             warn(
-                "No candidate but the first, the untuned estimator, has a score: what comes back "
-                "is not tuned. See errors_, or report().",
-                UserWarning,
-                stacklevel=2,
+                "Only the first candidate, the untuned estimator, has a score, so the result is "
+                "not tuned. See errors_, or report().",
             )
         if self._n_finite == 0:
             common = _most_common_error(outputs)
-            text = f"No candidate has a finite score, so none is the best{common}: look at the "
+            text = f"No candidate has a finite score, so none is the best{common}: check the "
             text += "scorer, or pass error_score='raise'."
             if not self.setup.is_namesake:
                 # Data of a wrong type stay a TypeError, which scikit-learn's refit would raise.
                 raise InvalidScoreError(text) if " (TypeError" in common else ValueError(text)
-            warn(text, UserWarning, stacklevel=2)
+            warn(text)
 
 
 def _most_common_error(outputs: list[Output]) -> str:

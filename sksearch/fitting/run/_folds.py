@@ -57,8 +57,8 @@ def freeze_folds(
     if not splits:
         raise ValueError(
             "No fits were performed. Was the CV iterator empty? Were there no candidates? cv has "
-            "no folds, as a generator that was used once: pass a list of its pairs (train, test), "
-            "or the splitter itself."
+            "no folds, like an exhausted generator: pass a list of its pairs (train, test), or "
+            "the splitter itself."
         )
     n_samples = num_samples(X)
     # Masks and numbers from the end become row numbers here, so that nothing below meets them.
@@ -75,14 +75,14 @@ def check_folds(splits: list, n_samples: int) -> list:
         if not isinstance(split, Sequence | np.ndarray) or len(split) != 2:
             size = f" of {len(split)}" if hasattr(split, "__len__") else ""
             raise ValueError(
-                f"cv: fold {fold} is a {type(split).__name__}{size}, and must be a pair of "
-                "indices, (train, test): pass a list of them, a count of folds, or a splitter."
+                f"cv: fold {fold} is a {type(split).__name__}{size}, but must be a pair of "
+                "indices, (train, test): pass a list of pairs, a number of folds, or a splitter."
             )
         for name, indices in zip(("train", "test"), split, strict=True):
             if fault := _fault_of(np.asarray(indices), n_samples):
                 raise ValueError(
                     f"cv: the {name} rows of fold {fold} {fault}: pass pairs (train, test) of row "
-                    f"numbers from 0 to {n_samples - 1}, or a count of folds."
+                    f"numbers from 0 to {n_samples - 1}, or a number of folds."
                 )
     return splits
 
@@ -96,14 +96,14 @@ def count_rows(indices: ArrayLike) -> int:
 def _fault_of(indices: np.ndarray, n_samples: int) -> str:
     """Error in the rows of a fold, otherwise ""."""
     if not count_rows(indices):
-        return "are none"
+        return "are empty"
     if indices.dtype == bool:
         wrong = indices.shape != (n_samples,)
-        return f"are a mask of another shape than ({n_samples},)" if wrong else ""
+        return f"are a mask whose shape is not ({n_samples},)" if wrong else ""
     if indices.dtype.kind not in "iu" or indices.ndim != 1:
         return f"are an array of shape {indices.shape} and dtype {indices.dtype}"
     if indices.min() < -n_samples or indices.max() >= n_samples:
-        return f"reach from {indices.min()} to {indices.max()}, and X has {n_samples} rows"
+        return f"range from {indices.min()} to {indices.max()}, but X has {n_samples} rows"
     return ""
 
 
@@ -134,8 +134,8 @@ def warn_of_folds(splits: list, strata: np.ndarray | None) -> Iterator[str]:
         known, tested = row_numbers(train), row_numbers(test)
         if n := len(np.intersect1d(known, tested)):
             yield (
-                f"cv: fold {fold} tests {n:,} rows that it trains on, so that its scores are too "
-                "good: pass a count of folds, or a splitter such as StratifiedKFold()."
+                f"cv: fold {fold} tests {n:,} rows that it also trains on, so its scores are "
+                "optimistic: pass a number of folds, or a splitter such as StratifiedKFold()."
             )
             return
         if strata is None:
@@ -143,8 +143,8 @@ def warn_of_folds(splits: list, strata: np.ndarray | None) -> Iterator[str]:
         classes = np.unique(strata[known])  # of one alone an error tells
         if len(classes) > 1 and not np.isin(strata[tested], classes).any():
             yield (
-                f"cv: fold {fold} tests only classes that it does not train on, so that nobody "
-                "can predict them: pass StratifiedKFold(), or KFold(shuffle=True)."
+                f"cv: fold {fold} tests only classes that it does not train on, so no model can "
+                "predict them: pass StratifiedKFold(), or KFold(shuffle=True)."
             )
             return
 
@@ -173,10 +173,10 @@ def why_unlike(splits: list, n_samples: int) -> str:
         The reason, "" if they are interchangeable.
     """
     if trains_on_the_past(splits):
-        return "each tests rows that come after those it trains on"
+        return "each fold tests rows after its training rows"
     for ordered, which in ((splits, "a later"), (splits[::-1], "an earlier")):
         if _never_trains_ahead(ordered, n_samples):
-            return f"none trains on what {which} one tests"
+            return f"no fold trains on rows tested by {which} one"
     sizes = [count_rows(train) for train, _ in splits]
     if max(sizes) >= UNLIKE * min(sizes):
         return f"they train on {min(sizes):,} to {max(sizes):,} rows"

@@ -50,13 +50,9 @@ class FunctionContext(Context):
         names = dict.fromkeys((*(aims.names or (LOSS,)), *aims.used))
         sign = float(aims.signs[0]) if aims.objectives else -1.0
         no_rows = np.empty(0, dtype=np.int64)
-        return cls(
-            func=func, names=tuple(names), sign=sign, used=aims.used, aims=aims,
-            resource=resource, seed=seed, n_candidates=n, estimator=None, X=np.empty((0, 0)),
-            y=None, splits=[(no_rows, no_rows)], strata=None, classes=None,
-            fit_params={}, score_params={}, scorer=None, metric=None, has_names=False,
-            error_score=math.nan, return_train_score=False, verbose=0,
-        )  # fmt: skip
+        own: dict[str, Any] = {"func": func, "names": tuple(names), "sign": sign}
+        own |= {"used": aims.used, "aims": aims, "resource": resource, "seed": seed}
+        return cls(X=np.empty((0, 0)), splits=[(no_rows, no_rows)], n_candidates=n, **own)
 
 
 def call(context: FunctionContext, task: Task, environment: TaskEnvironment) -> Output:
@@ -119,4 +115,4 @@ def _number(value: Any) -> float:
             return float(value)
     except (TypeError, ValueError, OverflowError, RuntimeError):
         pass
-    raise TypeError(f"func returned {short_repr(value, LONGEST)}, and must return a number.")
+    raise TypeError(f"func returned {short_repr(value, LONGEST)}, but must return a number.")

@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 F = TypeVar("F", bound=Callable)
 
 COUNTS = (
-    "n_iter", "n_candidates", "n_trials", "n_calls", "max_evals", "num_samples", "n_samples",
-    "n_points", "num_trials", "max_trials", "n_evals", "max_iter", "n_evaluations", "trials",
-    "max_iters", "total_iterations", "n_steps",
-)  # fmt: skip
+    *("n_iter", "n_candidates", "n_trials", "n_calls", "max_evals", "num_samples", "n_samples"),
+    *("n_points", "num_trials", "max_trials", "n_evals", "max_iter", "n_evaluations", "trials"),
+    *("max_iters", "total_iterations", "n_steps"),
+)
 #: Names here by foreign name: the first that the search has.
 MEANT: dict[tuple[str, ...], tuple[str, ...]] = {
     ("n_iter", "n_candidates"): COUNTS,
@@ -83,25 +83,25 @@ ELSEWHERE = {
     "fit_params": "pass them to fit, as in fit(X, y, name=value)",
     "callbacks": "call set_callbacks, which scikit-learn has from 1.9 on",
     "callback": "call set_callbacks, which scikit-learn has from 1.9 on",
-    "generations": "write n_iter, the count of candidates of all generations",
+    "generations": "write n_iter, the number of candidates of all generations",
     "task": "leave it out: the estimator is a classifier or a regressor",
-    "method": "a search has a name for each, and minimize and SearchCV have sampler",
+    "method": "use the search class of the method, or sampler in minimize and SearchCV",
     **dict.fromkeys(
         ("algo", "algorithm", "suggest", "search_optimization", "search_alg"),
         "pass sampler, such as sksearch.samplers.TPESampler()",
     ),
-    "args": "take them in, as in functools.partial(func, ...)",
+    "args": "bind them to the function, as in functools.partial(func, ...)",
     **dict.fromkeys(("label", "target_column"), "pass the column as y to fit"),
     **dict.fromkeys(
         ("use_gpu", "gpus", "num_gpus", "resources_per_trial"),
         "pass devices, such as [0], for GPUs",
     ),
     **dict.fromkeys(("presets", "name", "loggers", "optimizer_kwargs"), "leave it out"),
-    "iid": "leave it out: scikit-learn has none any more",
-    "enable_pruning": "take a search that stops candidates early, such as HyperbandSearchCV",
-    "pruner": "take a search that stops candidates early, such as HyperbandSearchCV",
+    "iid": "leave it out: scikit-learn has removed it",
+    "enable_pruning": "use a search that stops candidates early, such as HyperbandSearchCV",
+    "pruner": "use a search that stops candidates early, such as HyperbandSearchCV",
     **dict.fromkeys(
-        ("sampler", "scheduler", "resource"), "take SearchCV, which has it, for a composition"
+        ("sampler", "scheduler", "resource"), "use SearchCV, which has this parameter"
     ),
 }
 
@@ -141,8 +141,8 @@ def _check_arguments(
     places = [p.name for p in taken if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
     if len(args) > len(places) and inspect.Parameter.VAR_POSITIONAL not in kinds:
         raise TypeError(
-            f"{owner} takes {' and '.join(places)} by position, and got "
-            f"{args[len(places)]!r:.80} after them: name it, as in {names[len(places)]}=..."
+            f"{owner} takes {' and '.join(places)} by position, but got another positional "
+            f"argument {args[len(places)]!r:.80}: pass it by name, as in {names[len(places)]}=..."
         )
 
 
@@ -156,7 +156,7 @@ def meant_by(name: str) -> str:
 
 
 def meant_attribute(name: str, names: Iterable[str]) -> str:
-    """Return what to write for an unknown attribute of a search, "" if nothing is similar."""
+    """Return the remedy for an unknown attribute of a search, "" if nothing is similar."""
     for own, others in ATTRIBUTES.items():
         if name in others:
             return f"write {own}."
@@ -173,16 +173,19 @@ def _cure(name: str, names: list[str]) -> str:
         if name in others and meant is not None:
             return f"write {meant}"
     if name in COUNTS and "param_grid" in names:
-        return "all points of the grid are tried; SearchCV and RandomizedSearchCV have n_iter"
-    if name in COUNTS:
-        return "its plan counts the candidates, by its resources; timeout ends it sooner"
-    if name in DIRECTIONS:
-        return "the smaller the better: return minus what is to be large" * ("func" in names) or (
-            "scores are greater is better: pass scoring='neg_mean_squared_error' for an error"
+        return (
+            "all points of the grid are tried; n_iter is a parameter of SearchCV and "
+            "RandomizedSearchCV"
         )
+    if name in COUNTS:
+        return "the number of candidates follows from the resources; timeout ends it sooner"
+    if name in DIRECTIONS:
+        return "func is minimized: return the negative of a value to maximize" * (
+            "func" in names
+        ) or ("scores are maximized: for an error, pass scoring='neg_mean_squared_error'")
     if name in ELSEWHERE:
         return ELSEWHERE[name]
     close = difflib.get_close_matches(name, names, n=3)
     if close:
         return f"did you mean {' or '.join(close)}"
-    return f"it has {', '.join(names)}"
+    return f"its parameters are {', '.join(names)}"

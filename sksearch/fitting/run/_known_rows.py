@@ -81,7 +81,7 @@ class KnownRows:
             apart = ~np.isclose(own, first, rtol=ROUNDING, atol=0) if is_float else own != first
             apart = copies[apart.reshape(len(copies), -1).any(axis=1)]
             if n := int(np.isin(places, self._first[apart]).sum()):
-                self._refuse(f"{n} of {len(places)} rows have copies with other predictions")
+                self._refuse(f"{n} of {len(places)} rows have copies with different predictions")
         return table[places]
 
     def _is_all(self, X: Any) -> bool:
@@ -95,15 +95,15 @@ class KnownRows:
         try:
             keys = self._keys_of(X)
         except Exception as error:
-            self._refuse(f"they are a {type(X).__name__} of another form ({error})")
+            self._refuse(f"they are a {type(X).__name__} of a different form ({error})")
         found = [self._by_key.get(key, -1) for key in keys]
         if n := found.count(-1):
             self._refuse(f"{n} of {len(found)} rows are not among the test rows of the fold")
         return np.array(found, dtype=int)
 
     def _refuse(self, why: str) -> None:
-        self.fault = f"it asks for predictions for other rows than it was given: {why}"
-        raise UnknownRowsError(f"Nothing is known of these rows: {why}.")
+        self.fault = f"it requests predictions for rows other than those passed to it: {why}"
+        raise UnknownRowsError(f"These rows are unknown: {why}.")
 
     @cached_property
     def _known(self) -> tuple[str, tuple[int, ...], list[Hashable]]:
@@ -130,14 +130,14 @@ class KnownRows:
         form, shape, _ = self._known
         ours, theirs = getattr(self.X, "columns", None), getattr(X, "columns", None)
         if ours is not None and theirs is not None and list(ours) != list(theirs):
-            raise ValueError("its columns are others")
+            raise ValueError("its columns differ")
         if form == "sparse":
             X = X if sp.issparse(X) else sp.csr_matrix(to_numpy(X))
             table = None
         else:
             table = _as_table(X.toarray() if sp.issparse(X) else X, is_flat=not shape)
         if (X if table is None else table).shape[1:] != shape:
-            raise ValueError("its columns are others")
+            raise ValueError("its columns differ")
         return _keys_of_sparse(X) if table is None else _keys(table, form)
 
 

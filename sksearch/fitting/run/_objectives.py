@@ -120,8 +120,8 @@ class Aims:
         """Raise ValueError if scores by metric lack an objective or a bounded metric."""
         if isinstance(scores, dict) and (missing := [n for n in self.metrics if n not in scores]):
             raise ValueError(
-                f"scoring must return {missing}, which are objectives or have a bound, got the "
-                f"metrics {[*scores]}. (scorer={scorer})"
+                f"scoring must return {missing}, used as objectives or bounds, got the metrics "
+                f"{[*scores]}. (scorer={scorer})"
             )
 
 
@@ -172,13 +172,13 @@ def make_aims(objectives: object, constraints: object, scoring: Scoring, scorer:
     aims = Aims(tuple(names), bounds)
     if len(set(aims.names)) < max(2, len(names)):
         raise ValueError(
-            f"objectives={objectives!r} must name two metrics or more, each once: for one, pass "
-            "scoring= alone."
+            f"objectives={objectives!r} must contain at least two distinct metrics: for a single "
+            "metric, only pass scoring=."
         )
     if aims.metric is None:
         raise ValueError(
-            f"objectives={objectives!r} must have a metric of scoring that is to be large, such "
-            "as 'accuracy'."
+            f"objectives={objectives!r} must contain a metric of scoring to maximize, such as "
+            "'accuracy'."
         )
     return _checked(aims, scoring, scorer)
 
@@ -202,7 +202,7 @@ def _checked(aims: Aims, scoring: Scoring, scorer: Scorer) -> Aims:
             hint = f" Did you mean {close[0]!r}?" if close else ""
             raise ValueError(
                 f"{name!r} is an objective or a bound, but scoring={scoring!r} does not measure "
-                f"it: pass scoring as a list or dict of metrics that names it, or name one of "
+                "it: pass a list or dict of metrics with it as scoring, or use one of "
                 f"{[*known, *MEASURES]}.{hint}"
             )
     return aims
@@ -240,8 +240,7 @@ class Allows:
             except Exception as error:
                 raise ValueError(
                     f"constraints: {name} raised {type(error).__name__}: {error} for the "
-                    f"candidate {params}. Parameters that are not active are absent: use "
-                    "params.get(...)."
+                    f"candidate {params}. Inactive parameters are absent: use params.get(...)."
                 ) from error
             if not isinstance(answer, bool | np.bool_):
                 raise TypeError(
@@ -279,8 +278,8 @@ def make_allows(constraints: object, space: Space) -> Allows | None:
     for i, each in enumerate(functions):
         if not callable(each):
             raise TypeError(
-                f"constraints: {each!r} must be a function of params that returns True or False, "
-                f"or a Bound, such as Bound('predict_time', '<=', 1e-5); it is number {i}."
+                f"constraints: {each!r}, at index {i}, must be a function of params that returns "
+                "True or False, or a Bound, such as Bound('predict_time', '<=', 1e-5)."
             )
     if not functions:
         return None
@@ -288,8 +287,8 @@ def make_allows(constraints: object, space: Space) -> Allows | None:
     some = [None for _ in range(N_DRAWS) if allows(space.sample(rng))]
     if not some and space.sample_unseen(set(), rng, allows) is None:
         raise ValueError(
-            "constraints: no candidate of the space was found that is allowed. Check "
-            "the functions, or narrow the space to where they hold."
+            "constraints: no allowed candidate was found in the space. Check the functions, or "
+            "narrow the space to the allowed region."
         )
     return allows
 

@@ -1,7 +1,7 @@
 """Predicted cost of a search."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
@@ -149,11 +149,8 @@ class SearchPlan:
             for cost in costs[id(row), own]
         )
         wins = {"best": True, "top": False}.get(select, resource.comparable)
-        n_audited = sum(map(sum, plan.audits))
-        return cls(
-            rungs, resource.unit, n_splits, refit, any_rung_wins=wins, n_audited=n_audited,
-            is_most=plan.is_most,
-        )  # fmt: skip
+        made = cls(rungs, resource.unit, n_splits, refit, any_rung_wins=wins)
+        return replace(made, n_audited=sum(map(sum, plan.audits)), is_most=plan.is_most)
 
     @property
     def n_candidates(self) -> int:
@@ -224,7 +221,7 @@ class SearchPlan:
         lines = []
         if self.n_audited:
             lines.append(
-                f"of the last rungs {self.n_audited} are audits of candidates stopped early"
+                f"{self.n_audited} of the last rungs are audits of candidates stopped early"
             )
         each = "" if self.by_folds else f" in each of {self.n_splits} folds"
         most = "at most " if self.is_most else ""
@@ -250,5 +247,5 @@ class SearchPlan:
         lines = [f"{cost}, at {one}"]
         if self.timeout is not None and 60 * minutes > self.timeout:
             part = self.timeout / (60 * minutes)
-            lines.append(f"timeout={self.timeout:g} ends it after about {part:.2g} of that")
+            lines.append(f"timeout={self.timeout:g} ends it after about {part:.2g} of this time")
         return lines

@@ -127,7 +127,7 @@ def shares_of(model: Any, X: Samples, classes: Classes) -> list[np.ndarray]:
         return [columns_of(given, seen[0] if isinstance(seen, list) else seen, classes[0], 0.0)]
     if not isinstance(given, list):  # of several labels, each there or not: chances of 1
         if any(list(known) != [0, 1] for known in classes):
-            raise ValueError("probabilities of columns that are not 0 or 1 have no labels")
+            raise ValueError("probabilities of columns other than 0 and 1 have no labels")
         return [np.column_stack([1 - p, p]) for p in to_numpy(given).T]
     parts = zip(given, model.classes_, classes, strict=True)
     return [columns_of(*part, 0.0) for part in parts]

@@ -153,11 +153,9 @@ def warn_if_none_keeps_bounds(results: Sequence[Result]) -> None:
     violations = [result.violation for result in results if not math.isnan(result.score)]
     if violations and min(violations) > 0:
         warn(
-            "No candidate keeps all bounds of constraints=: the best one is that which breaks "
-            f"them least, by {min(violations):.3g} in units of the bounds. Loosen them, or widen "
-            "the space.",
-            UserWarning,
-            stacklevel=2,
+            "No candidate satisfies all bounds of constraints=: the candidate with the smallest "
+            f"violation, {min(violations):.3g} in units of the bounds, is chosen. Relax the "
+            "bounds, or widen the space.",
         )
 
 
@@ -254,15 +252,15 @@ def chosen_index(refit: Callable, results: dict[str, Any]) -> int:
     """Return the row chosen by the user's function; TypeError or IndexError if invalid."""
     index = refit(results)
     n_rows = len(results["params"])
-    kept = "All that was found is kept: cv_results_ can be read."
+    kept = "The results are kept in cv_results_."
     if not isinstance(index, Integral):
         raise TypeError(
-            f"best_index_ returned is not an integer: refit={refit} returned {index!r}, and must "
+            f"best_index_ returned is not an integer: refit={refit} returned {index!r}, but must "
             f"return the index of a row of cv_results_. {kept}"
         )
     if not 0 <= int(index) < n_rows:
         raise IndexError(
-            f"best_index_ index out of range: refit={refit} returned {index}, and the rows of "
+            f"best_index_ index out of range: refit={refit} returned {index}, but the rows of "
             f"cv_results_ are 0 to {n_rows - 1}. {kept}"
         )
     return int(index)
@@ -293,12 +291,14 @@ def try_rule(refit: Callable, results: dict[str, Any]) -> None:
     except KeyError as error:
         if error.args and error.args[0] not in results:
             raise ValueError(
-                f"refit={refit} asks for the column {error}, which cv_results_ does not have "
+                f"refit={refit} uses the column {error}, which cv_results_ does not contain "
                 f"({', '.join(results)}): {cure}."
             ) from error
         return
     except (AttributeError, NameError) as error:
-        raise ValueError(f"refit={refit} fails on the first results ({error}): {cure}.") from error
+        raise ValueError(
+            f"refit={refit} failed on the first results ({error}): {cure}."
+        ) from error
     except Exception:  # it may need more rows
         return
     told = f"refit={refit} returned {index!r} for the first results: {cure}."
@@ -322,7 +322,7 @@ def _hide_partial_means(
 
 
 def _has_failed(output: Output) -> bool:
-    """True if there is no score at all; one of several metrics may fail alone."""
+    """True if no candidate has a score; one of several metrics may fail alone."""
     single = not isinstance(output.test_scores, dict)
     return output.fit_error is not None or (single and output.status != "ok")
 
@@ -387,6 +387,4 @@ def _warn_if_not_finite(results: dict[str, Any], kind: str, name: str) -> None:
     if not np.isfinite(means).all():
         warn(
             f"One or more of the {kind} scores are non-finite: {means}",
-            category=UserWarning,
-            stacklevel=2,
         )

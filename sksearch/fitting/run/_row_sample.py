@@ -48,8 +48,8 @@ def check_last_training(context: Context, trial_id: int, seconds: float) -> None
     last = on_more_rows(seconds, sample.n_rows, num_samples(context.X), sample.growth)
     if last > sample.limit:
         raise TooLongError(
-            f"on all rows its training would take about {last:.0f} s, and the timeout leaves it "
-            f"{sample.limit:.0f} s: pass a larger one."
+            f"its fit on all rows would take about {last:.0f} s, but the timeout leaves "
+            f"{sample.limit:.0f} s: pass a larger timeout."
         )
 
 
@@ -73,7 +73,7 @@ def choose_sample(
     n_train : int
         Number of rows of a training fold.
     n_samples : int
-        Number of rows of the last training; 0 if there is none.
+        Number of rows of the refit; 0 without a refit.
     time : TimeLimit
         Time of the search.
     n_workers : int, default=1

@@ -201,17 +201,12 @@ class Run(Workload):
         for fold in folds:
             steps = [output for output in reached[fold : fold + 1] if output.n_steps > 0]
             measured = (steps[0].measures or {}) if steps else {}
-            task = Task(
-                job.trial_id, fold, job.params, job.resource, job.spent,
-                state=self._state_for(job, fold),
-                before=before,
-                continues=bool(steps),
-                keep=job.resource < history.problem.max_resources,
-                callbacks=self._rungs.leaf(job),
-                curve=curve,
-                predicts=self.findings.may_be_averaged(job),
-                seconds_before=measured.get("fit_time", 0.0),
-            )  # fmt: skip
+            leaf = self._rungs.leaf(job)
+            task = Task(job.trial_id, fold, job.params, job.resource, job.spent, leaf)
+            task.state, task.before = self._state_for(job, fold), before
+            task.continues, task.keep = bool(steps), job.resource < history.problem.max_resources
+            task.curve, task.predicts = curve, self.findings.may_be_averaged(job)
+            task.seconds_before = measured.get("fit_time", 0.0)
             tasks.append(task)
         return tasks
 
@@ -306,8 +301,8 @@ class Run(Workload):
             except (TypeError, AttributeError, PicklingError) as error:  # as pickle has it
                 what = "func" if self.context.is_function else "the search"
                 raise TypeError(
-                    f"{what} cannot be sent to worker processes ({first_line(error)}): make what "
-                    "cannot be pickled in the function that uses it, or leave n_jobs and "
+                    f"{what} cannot be sent to worker processes ({first_line(error)}): create "
+                    "unpicklable objects inside the function that uses them, or leave n_jobs and "
                     "candidate_timeout out."
                 ) from error
             yield
@@ -335,9 +330,7 @@ class Run(Workload):
         if error and not self._warned:
             self._warned = True
             warn(
-                "A fitted estimator cannot travel from rung to rung, so it is trained again from "
-                f"the beginning: {error}. Where it cannot be pickled at all, n_jobs=1 without "
+                "A fitted estimator cannot be stored between rungs, so it is trained again from "
+                f"scratch: {error}. If it cannot be pickled at all, n_jobs=1 without "
                 "checkpoint_dir keeps it in memory.",
-                UserWarning,
-                stacklevel=2,
             )

@@ -170,8 +170,8 @@ def _check_names(context: Context, scores: object) -> None:
     if not isinstance(scores, dict):
         if context.has_names:
             raise InvalidScoreError(
-                f"scoring must return a dict with the metric {wanted!r}, which refit names, got "
-                f"{scores} ({type(scores)}) instead. (scorer={context.scorer})"
+                f"scoring must return a dict with the metric {wanted!r} of refit, got {scores} "
+                f"({type(scores)}) instead. (scorer={context.scorer})"
             )
     elif context.has_names is False:
         raise InvalidScoreError(
@@ -180,7 +180,7 @@ def _check_names(context: Context, scores: object) -> None:
             f"(scorer={context.scorer})"
         )
     elif not scores or wanted not in (None, *scores):
-        asked = "at least one metric" if wanted is None else f"{wanted!r}, which refit names"
+        asked = "at least one metric" if wanted is None else f"{wanted!r} of refit"
         raise InvalidScoreError(
             f"scoring must return {asked}, got the metrics {[*scores]}. For multi-metric scoring, "
             "the parameter refit must be set to a scorer key or a callable to refit. "
@@ -207,8 +207,6 @@ def _warn_scoring_failed(context: Context, details: str) -> None:
     warn(
         "Scoring failed. The score on this train-test partition for these parameters will be "
         f"set to {context.error_score}. Details: \n{details}",
-        UserWarning,
-        stacklevel=2,
     )
 
 

@@ -40,14 +40,14 @@ class Setup:
     sampler: Sampler
     scheduler: Scheduler
     plan: SearchPlan
-    params: dict  # what the user passed to ``fit``
-    refit_metric: str  # the metric that counts
     folds: Folds
     evaluate: Callable[..., Output]  # of the context, a task and its environment
     earlier: tuple[EarlierTask, ...] = ()
     time: TimeLimit = field(default_factory=TimeLimit)
     stops: Stops = Stops()
     workers: Workers = field(default_factory=Workers)
+    params: dict = field(default_factory=dict)  # what the user passed to ``fit``
+    refit_metric: str = "score"  # the metric that counts
     ensemble: int = 0  # largest number of models averaged; 0: the best one is used alone
     rule: Callable | None = None  # the user's function that chooses the winner
     columns: tuple[str, ...] = ()  # of ``cv_results_``: keys of a candidate's rows

@@ -161,7 +161,7 @@ def load_state(content: bytes, home: str = "") -> State:
     with classes_of(home or here()):
         state = _StateUnpickler(io.BytesIO(content)).load()
     if not isinstance(state, State):
-        raise ValueError(f"a state was expected, and there is a {type(state).__name__}")
+        raise ValueError(f"expected a state, got a {type(state).__name__}")
     return state
 
 

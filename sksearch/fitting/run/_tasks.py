@@ -114,23 +114,23 @@ class CurveTask:
 class Context:
     """Shared context of all tasks of a search."""
 
-    estimator: Any  # unfitted
     X: Samples
-    y: Targets
     splits: list  # the frozen folds, pairs of (train, test)
-    scorer: Any  # of one metric or of several
-    metric: str | None  # the one to optimise; None: the only one, or the first
-    has_names: bool | None  # whether scores have names; None: a function of the user's may decide
-    fit_params: dict  # routed to the estimator
-    score_params: dict  # routed to the scorer
     resource: Resource
-    strata: np.ndarray | None  # class index of each row
-    classes: Labels  # of the whole y
     seed: int  # seed of the search
-    error_score: Any
-    return_train_score: bool
-    verbose: int
     n_candidates: int  # as planned, for messages
+    estimator: Any = None  # unfitted; None if a function is minimized
+    y: Targets = None
+    scorer: Any = None  # of one metric or of several
+    metric: str | None = None  # the one to optimise; None: the only one, or the first
+    has_names: bool | None = False  # of scores; None: a function of the user's may decide
+    fit_params: dict = field(default_factory=dict)  # routed to the estimator
+    score_params: dict = field(default_factory=dict)  # routed to the scorer
+    strata: np.ndarray | None = None  # class index of each row
+    classes: Labels = None  # of the whole y
+    error_score: Any = np.nan
+    return_train_score: bool = False
+    verbose: int = 0
     #: What callbacks are told is being fitted; None if there are none.
     search: BaseSearchCV | None = None
     spool: Any = None  # where to leave a copy of each output until the search has recorded it
@@ -164,11 +164,11 @@ class Task:
     params: dict
     resource: int  # where to bring the candidate
     spent: int  # what was paid before
-    state: Any  # a State, SavedState or bytes from the last rung; None: new, or lost
-    before: tuple[Stage, ...]  # what it continues from, stretch by stretch from nothing
-    continues: bool  # whether there was a state; a lost one is trained again, stage by stage
-    keep: bool  # whether a later rung may continue from here
     callbacks: Any  # a leaf of the tree of contexts
+    state: Any = None  # a State, SavedState or bytes from the last rung; None: new, or lost
+    before: tuple[Stage, ...] = ()  # what it continues from, stretch by stretch from nothing
+    continues: bool = False  # whether there was a state; a lost one is trained again by stages
+    keep: bool = False  # whether a later rung may continue from here
     curve: CurveTask | None = None  # a count that training finds
     predicts: bool = False  # whether predictions are wanted, for an average of candidates
     seconds_before: float = 0.0  # of training, at earlier rungs that this one continues from
