@@ -52,7 +52,7 @@ gap:1.6em 2em;margin:1.6em 0}
 figure{margin:0;min-width:0}figure.broad{grid-column:1/-1}
 figcaption{color:var(--soft);font-size:.9em;margin-bottom:.5em}
 figcaption b{color:CanvasText;font-size:1.1em}
-.small{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,280px),1fr));gap:1em}
+.small{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,280px),1fr));gap:1em}
 .small code{display:block;text-align:center;font-size:.87em}
 svg{width:100%;height:auto;display:block;overflow:visible}
 svg text{fill:currentColor;fill-opacity:.7;font-size:12px}

@@ -319,7 +319,7 @@ def _ticks_of(axis: Axis) -> tuple[list[float], list[str]]:
     """Places and labels of the values of a parameter."""
     if axis.choices:
         n = len(axis.choices)
-        shown = np.unique(np.linspace(0, n - 1, min(n, 5)).round().astype(int)).tolist()
+        shown = np.unique(np.linspace(0, n - 1, min(n, 4)).round().astype(int)).tolist()
         labels = [cut(plain(axis.choices[i]), max(5, 40 // len(shown))) for i in shown]
         return [i / max(1, n - 1) for i in shown], labels
     if axis.log:
