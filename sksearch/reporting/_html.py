@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sksearch._utils._html import Markup, element, join, paragraphs
 from sksearch.reporting import _words as words
@@ -61,16 +62,22 @@ def _body(title, sections, advice, facts, figures=None):
     if facts is not None:
         head.append(facts.parts.make("Facts", _tiles, facts, otherwise=Markup()))
     head.append(element("div", element("h3", "Next"), _advice(advice), class_="next"))
-    winner = facts and facts.table.winner
-    shown = [section for section in sections if not (winner and section.title == "Winner")]
-    if winner:
-        row, table = winner, facts.table
-        at = f"{row.resource:,} {table.unit}" * (table.has_resources and not table.races)
-        head.append(leader("Winner", row.params, at))
-        own = next((each for each in sections if each.title == "Winner"), None)
-        head.append(paragraphs(own.lines[1:] if own else ()))
-    told = [join(element("dt", each.title), element("dd", _lines(each))) for each in shown]
+    leading = None if facts is None else facts.parts.make("Leader", _leader, facts)
+    if leading is not None:
+        head.append(leading)
+        sections = [replace(s, lines=s.lines[s.title == "Winner" :]) for s in sections]
+    sections = [each for each in sections if each.lines or each.bars]
+    told = [join(element("dt", each.title), element("dd", _lines(each))) for each in sections]
     return join(*head, *[figures] * bool(figures), element("dl", *told))
+
+
+def _leader(facts):
+    """The winner in large letters; None without one, or if its section has failed."""
+    table, row = facts.table, facts.table.winner
+    if row is None or "Winner" in facts.parts.faults:
+        return None
+    at = f"{row.resource:,} {table.unit}" * (table.has_resources and not table.races)
+    return leader("Winner", row.params, at)
 
 
 def _tiles(facts):

@@ -150,9 +150,9 @@ def test_what_a_checkpoint_has_is_no_search_to_report_on(tmp_path):
     RandomSearchCV(GaussianNB(), {"var_smoothing": [1e-9]}, n_iter=1, checkpoint_dir=tmp_path).fit(
         X, Y
     )
-    with pytest.raises(TypeError, match="SavedSearch, which has no estimator"):
+    with pytest.raises(TypeError, match="SavedSearch without an estimator"):
         report(load_history(tmp_path))
-    with pytest.raises(TypeError, match=r"DataFrame, which has no estimator.*pass the fitted"):
+    with pytest.raises(TypeError, match=r"DataFrame without an estimator.*pass the fitted"):
         report(pd.DataFrame(load_history(tmp_path).cv_results_))
 
 
