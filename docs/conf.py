@@ -6,7 +6,7 @@ from pathlib import Path
 import sksearch
 
 sys.path.insert(0, str(Path(__file__).parent))
-from link_names import LinkNames
+from link_names import TARGETS, LinkNames
 from outputs import without_prompts
 from public_lists import api_page, fill_table
 
@@ -94,11 +94,21 @@ def setup(app):
     (Path(app.srcdir) / "api.md").write_text(api_page(), encoding="utf-8")
     app.connect("source-read", _fill)
     app.connect("env-updated", _hide_records)
+    app.connect("missing-reference", _find)
     app.add_transform(LinkNames)
 
 
 def _fill(app, name, source):
     source[0] = without_prompts(fill_table(source[0]))
+
+
+def _find(app, env, node, content):
+    """Resolve a public name in a docstring of another module, such as a search in See Also."""
+    target = TARGETS.get(node["reftarget"].rpartition(".")[2])
+    if node.get("refdomain") != "py" or target in (None, node["reftarget"]):
+        return None
+    role = env.get_domain("py")
+    return role.resolve_xref(env, node["refdoc"], app.builder, "obj", target, node, content)
 
 
 def _hide_records(app, env):
