@@ -6,6 +6,7 @@ from pathlib import Path
 import sksearch
 
 sys.path.insert(0, str(Path(__file__).parent))
+from gallery_order import untitled
 from link_names import TARGETS, LinkNames
 from outputs import without_prompts
 from public_lists import api_page, fill_table
@@ -79,7 +80,7 @@ autodoc_default_options = {"members": True, "inherited-members": "BaseSearchCV"}
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
-    "ignore_pattern": r"benchmarks|make_|experiment_",
+    "ignore_pattern": "|".join(["benchmarks", *untitled(Path(__file__).parents[1] / "examples")]),
     "filename_pattern": "/plot_",
     "within_subsection_order": "gallery_order.FirstThingsFirst",
     "download_all_examples": False,

@@ -10,7 +10,6 @@ from importlib.util import find_spec
 from typing import Any
 
 from sksearch.base import Resource, Sampler, Scheduler
-from sksearch.executors import Executor
 
 #: Sections of the API page; an object that several modules export is listed at the first.
 SECTIONS = {
@@ -22,11 +21,7 @@ SECTIONS = {
     "Samplers": "sksearch.samplers",
     "Schedulers": "sksearch.schedulers",
     "Resources": "sksearch.resources",
-    "Plans and ensembles": "sksearch.fitting",
     "Checkpoints": "sksearch.checkpoint",
-    "Kills": "sksearch.chaos",
-    "Progress": "sksearch.progress",
-    "A page of a running search": "sksearch.watch",
     "Execution": "sksearch.executors",
     "Study": "sksearch.study",
     "Problems, trials and results": "sksearch.history",
@@ -58,10 +53,11 @@ FAMILIES = {
     "Evolution and populations": ("_evolution", "_pbt"),
     "Gradients": ("_hypergradient",),
     "A search of your own": ("_base", "_parts"),
+    "Results": ("_load_history", "_ensemble", "_front", "_plan", "_progress"),
     "Spaces, functions and results": (),
 }
 SEARCHES = ("sksearch", "sksearch.search")  # modules listed by family
-PROTOCOLS = (Sampler, Scheduler, Resource, Executor)
+PROTOCOLS = (Sampler, Scheduler, Resource)
 MARK = re.compile(r"<!-- (sksearch[\w.]*) -->.*?<!-- -->")
 
 

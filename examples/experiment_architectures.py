@@ -44,7 +44,7 @@ from sksearch import GPBayesSearchCV, RandomSearchCV, When
 from sksearch.search import ForestBayesSearchCV, IncrementalEvaluationSearchCV
 
 try:
-    from sksearch.neural import LayeredConvNetClassifier, layered_conv_net_space
+    from sksearch.neural import LayeredConvNetClassifier
 except ImportError as error:  # it names the extra to install
     raise SystemExit(str(error)) from error
 
@@ -72,7 +72,7 @@ class Setting:
     shrink : int
         How many pixels, in each direction, become one.
     space : dict
-        What replaces entries of `layered_conv_net_space`.
+        What replaces entries of `LayeredConvNetClassifier.space`.
     hours : dict of str to float
         Time of a search by the name of the data, if it has one.
     device : str
@@ -126,7 +126,7 @@ def make_search(method, name, y, seed, setting, folder=None):
     net = LayeredConvNetClassifier(
         max_epochs=setting.max_epochs, device=setting.device, random_state=seed, **PUBLISHED
     )
-    space = layered_conv_net_space() | setting.space
+    space = LayeredConvNetClassifier.space() | setting.space
     incremental, _, of = method.rpartition(", ")
     if not incremental:
         net.set_params(early_stopping=True)

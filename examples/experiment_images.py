@@ -1,8 +1,14 @@
-"""Five searches for a convolutional net, with equally many epochs, on three sets of images.
+"""
+Five searches on images
+=======================
+
+Five searches for a convolutional net, with equally many epochs, on three sets of images.
 
 Random search and a Gaussian process train each candidate to the end; Hyperband, BOHB and
 incremental evaluation train more candidates, and most of them only a little. What is the test
 error of the net that each ends with, and what is that of the default net?
+
+::
 
     python examples/experiment_images.py [--part | --full] [--seeds 1] [--n-jobs 2]
         [--methods random GP Hyperband BOHB incremental default] [--cache FOLDER]
@@ -34,7 +40,7 @@ from sklearn.model_selection import train_test_split
 
 from sksearch import BOHBSearchCV, GPBayesSearchCV, HyperbandSearchCV, RandomSearchCV
 from sksearch.datasets import load
-from sksearch.neural import ConvNetClassifier, conv_net_space
+from sksearch.neural import ConvNetClassifier
 from sksearch.plotting import RegretDisplay
 from sksearch.search import IncrementalEvaluationSearchCV
 from sksearch.stats import anytime_regret
@@ -58,7 +64,7 @@ class Setting:
     max_epochs : int
         Count of epochs of the best candidates.
     space : dict
-        What replaces entries of `conv_net_space`.
+        What replaces entries of `ConvNetClassifier.space`.
     shrink : int
         How many pixels, in each direction, become one.
     n_iterations : int
@@ -133,7 +139,7 @@ def split_of(name, seed, setting, folder):
 def make_searches(name, y, seed, setting, n_jobs):
     """The five searches, by their names, with equally many epochs."""
     n_epochs = setting.max_epochs
-    space = conv_net_space(horizon=n_epochs) | setting.space
+    space = ConvNetClassifier.space(horizon=n_epochs) | setting.space
     if name != "mnist":  # mirrored digits are no digits
         space |= {"flip": [False, True]}
     net = ConvNetClassifier(max_epochs=n_epochs, device=setting.device, random_state=seed)
@@ -295,7 +301,7 @@ def draw(found, path):
 
 def main():
     """Run everything, print the tables, draw."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[1])
     sizes = parser.add_mutually_exclusive_group()
     parser.set_defaults(size="small")
     for size in ("part", "full"):

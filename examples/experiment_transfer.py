@@ -1,11 +1,18 @@
-"""Which history transfer is best: thousands of runs of Hyperband's hybrids with TPE.
+"""
+Which history transfer?
+=======================
+
+Which history transfer is best: thousands of runs of Hyperband's hybrids with TPE.
 
 The experiments of chapter 9.5 of [1]_: flat functions and families of loss curves by the Gamma
 simulation, and curves of logistic regression on MNIST by the nearest recorded one. Each search
 is run with so many seeds; compared are the distributions of the loss that a run ends with.
 
+::
+
     python examples/experiment_transfer.py [--runs 1000] [--jobs 2] [--out transfer.png]
-    python examples/experiment_transfer.py --protocol published --runs 1000
+    python examples/experiment_transfer.py --protocol published --runs 300
+        [--problems "flat Branin" ...] [--searches Hyperband NONE ...] [--record file.jsonl]
 
 ``--protocol published`` does what the code of [1]_ did, and its text does not say: Hyperband has
 three brackets, s = 4 to 2, so 117 candidates, three full trainings and 972 epochs; TPE begins with
@@ -25,6 +32,7 @@ are in docs/records/measurements/which-history-transfer.md.
 """
 
 import argparse
+import json
 import tempfile
 from pathlib import Path
 
@@ -34,14 +42,8 @@ from sksearch.experiment import run_experiment
 from sksearch.plotting import DensityDisplay
 from sksearch.samplers import RandomSampler, TPESampler
 from sksearch.schedulers import FullFidelity, Hyperband
-from sksearch.simulators import (
-    FAMILIES,
-    Branin,
-    DropWave,
-    GammaCurves,
-    Rastrigin,
-    load_mnist_curves,
-)
+from sksearch.simulators import FAMILIES, Branin, GammaCurves, load_mnist_curves
+from sksearch.simulators._functions import DropWave, Rastrigin
 from sksearch.stats import compare_optima
 
 
@@ -118,18 +120,28 @@ SIGNIFICANT = {
 }
 
 
-def optima_of(problem, protocol, n_runs, folder, n_jobs):
+def optima_of(problem, protocol, n_runs, folder, n_jobs, names=None):
     """Loss that each run ended with, one array for each search."""
     path = folder / f"{protocol}_{problem.replace(' ', '_')}.jsonl"
     case = {problem: problems(protocol)[problem]}
-    table = run_experiment(SEARCHES[protocol], case, n_runs, path=path, n_jobs=n_jobs)
+    chosen = {name: SEARCHES[protocol][name] for name in names or SEARCHES[protocol]}
+    table = run_experiment(chosen, case, n_runs, path=path, n_jobs=n_jobs)
     losses = LOSSES[protocol](table.groupby(["search", "seed"]))
-    return {search: losses[search].to_numpy() for search in SEARCHES[protocol]}
+    return {search: losses[search].to_numpy() for search in chosen}
+
+
+def lines_of(problem, protocol, optima):
+    """Lines of a record: mean, its standard error and the number of runs."""
+    for search, values in optima.items():
+        error = values.std(ddof=1) / np.sqrt(len(values))
+        line = {"problem": problem, "protocol": protocol, "search": search, "runs": len(values)}
+        yield json.dumps(line | {"mean": round(values.mean(), 5), "error": round(error, 5)}) + "\n"
 
 
 def report(problem, optima):
     """Print means beside the published ones, the table of tests, and the hierarchy."""
-    print(f"\n== {problem}: loss at the end of {len(optima['TPE']):,} runs")
+    n_runs = len(next(iter(optima.values())))
+    print(f"\n== {problem}: loss at the end of {n_runs:,} runs")
     published = PUBLISHED.get(problem, {})
     for search, values in optima.items():
         said = f"{published[search]:>12.3f} published" if search in published else ""
@@ -139,6 +151,8 @@ def report(problem, optima):
     print(comparison)
     names = list(comparison.names)
     for worse, better in SIGNIFICANT[problem]:
+        if not {worse, better} <= set(names):
+            continue
         p = comparison.adjusted[names.index(worse), names.index(better)]
         ahead = optima[better].mean() < optima[worse].mean()
         if p >= 0.05:
@@ -150,19 +164,26 @@ def report(problem, optima):
 
 def main():
     """Run, print, draw."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[1])
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--problems", nargs="+", choices=SIGNIFICANT, default=list(SIGNIFICANT))
     parser.add_argument("--protocol", choices=SEARCHES, default="whole")
+    parser.add_argument("--searches", nargs="+", choices=SEARCHES["whole"])
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "transfer")
     parser.add_argument("--out", type=Path, help="where to save the figure")
+    parser.add_argument("--record", type=Path, help="file to append means to")
     args = parser.parse_args()
     args.folder.mkdir(parents=True, exist_ok=True)
     found = {}
     for problem in args.problems:
-        found[problem] = optima_of(problem, args.protocol, args.runs, args.folder, args.jobs)
+        found[problem] = optima_of(
+            problem, args.protocol, args.runs, args.folder, args.jobs, args.searches
+        )
         report(problem, found[problem])
+        if args.record is not None:
+            with args.record.open("a") as file:
+                file.writelines(lines_of(problem, args.protocol, found[problem]))
     if args.out:
         draw(found, args.out)
 

@@ -1,10 +1,16 @@
-"""Weights that all architectures share: one training instead of one for each net [1]_, [2]_.
+"""
+Weights that all architectures share
+====================================
+
+Weights that all architectures share: one training instead of one for each net [1]_, [2]_.
 
 A net has one to three convolutional layers with 4, 8 or 16 filters each: 39 architectures of
 `LayeredConvNetClassifier`. A super-net holds the largest of them; each smaller one is a path
 through it, and uses the first filters of each layer. For each batch a path is drawn, and its part
 of the weights is trained. Then each path is scored on the validation images, which costs no
 training, and the best one is trained from the beginning.
+
+::
 
     python examples/experiment_weight_sharing.py [--epochs 20] [--shared-epochs 60] [--seeds 3]
 
@@ -132,7 +138,7 @@ def run(epochs, shared_epochs, seed):
 
 def main():
     """Print the results of each seed, and their means."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
     parser.add_argument("--epochs", type=int, default=20, help="of a net that is trained alone")
     parser.add_argument("--shared-epochs", type=int, default=60, help="of the super-net")
     parser.add_argument("--seeds", type=int, default=3)

@@ -17,7 +17,7 @@ from sklearn.model_selection import train_test_split
 
 from sksearch import HyperbandSearchCV
 from sksearch.datasets import load
-from sksearch.neural import ConvNetClassifier, conv_net_space
+from sksearch.neural import ConvNetClassifier
 
 # %%
 # The handwritten digits of scikit-learn, or MNIST where ``SKSEARCH_DATA`` names a folder with it.
@@ -35,7 +35,7 @@ print(f"{len(X_train)} images of {X_train.shape[1]} pixels from {digits.source}"
 # can train in a minute.
 
 MAX_EPOCHS = 9
-space = conv_net_space(horizon=MAX_EPOCHS) | {
+space = ConvNetClassifier.space(horizon=MAX_EPOCHS) | {
     "n_filters": [4, 8],
     "n_blocks": [1],
     "batch_size": [16, 32],

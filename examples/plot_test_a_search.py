@@ -39,15 +39,9 @@ from sksearch.samplers import RandomSampler, TPESampler
 from sksearch.schedulers import FullFidelity, Hyperband
 from sksearch.simulators import (
     FAMILIES,
-    Ackley,
-    Branin,
+    FUNCTIONS,
     GammaCurves,
-    Levy,
     NearestCurves,
-    Rastrigin,
-    Rosenbrock,
-    SixHumpCamel,
-    StyblinskiTang,
     load_mnist_curves,
 )
 from sksearch.stats import (
@@ -100,7 +94,9 @@ print(f"rank correlation of last losses with their stand-ins: {error.correlation
 # side. Its losses are those of a function of two parameters with many local minima, but the way
 # there is a random process, whose first epochs tell rather little.
 
-rastrigin = GammaCurves(Rastrigin(2), FAMILIES["rastrigin-1"], n_epochs=EPOCHS, noise=10)
+rastrigin = GammaCurves(
+    FUNCTIONS["Rastrigin"](2), FAMILIES["rastrigin-1"], n_epochs=EPOCHS, noise=10
+)
 
 # %%
 # Five searches, forty seeds
@@ -201,13 +197,13 @@ for ax, (name, problem) in zip(axes, problems.items(), strict=True):
 mnist = load_mnist_curves()
 problems["MNIST, recorded"] = NearestCurves(mnist.space, mnist.params, mnist.curves[:, :EPOCHS])
 for function, family in (
-    (Branin(), "branin"),
-    (SixHumpCamel(), "branin"),
-    (Levy(2), "branin"),
-    (Rosenbrock(2), "branin"),
-    (StyblinskiTang(3), "branin"),
-    (Ackley(3), "rastrigin-1"),
-    (Rastrigin(4), "rastrigin-1"),
+    (FUNCTIONS["Branin"](), "branin"),
+    (FUNCTIONS["SixHumpCamel"](), "branin"),
+    (FUNCTIONS["Levy"](2), "branin"),
+    (FUNCTIONS["Rosenbrock"](2), "branin"),
+    (FUNCTIONS["StyblinskiTang"](3), "branin"),
+    (FUNCTIONS["Ackley"](3), "rastrigin-1"),
+    (FUNCTIONS["Rastrigin"](4), "rastrigin-1"),
 ):
     name = f"{type(function).__name__}, {len(function.bounds)} dimensions"
     problems[name] = GammaCurves(function, FAMILIES[family], n_epochs=EPOCHS, noise=10)

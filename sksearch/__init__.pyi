@@ -1,4 +1,4 @@
-from sksearch.checkpoint import load_history as load_history
+from sksearch.checkpoint._load_history import load_history as load_history
 from sksearch.estimators._models import default_models as default_models
 from sksearch.fitting.run._objectives import Bound as Bound
 from sksearch.reporting._report import report as report
@@ -16,6 +16,6 @@ from sksearch.search import (
     tune as tune,
 )
 from sksearch.search._minimize import minimize as minimize
-from sksearch.space import When as When
+from sksearch.space._conditions import When as When
 
 __version__: str

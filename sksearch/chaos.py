@@ -39,7 +39,7 @@ from sksearch.fitting.run._evaluation import evaluate
 from sksearch.fitting.run._tasks import Context, Output, Task
 from sksearch.search import _base
 
-__all__ = ["KillReport", "main", "torment"]
+__all__: list[str] = []  # a command
 
 LIMIT = 3600  # seconds that one run of a script may take
 WHAT = re.compile(r"begin|end|\d+again")  # units of training that are repeated, the last one
@@ -285,7 +285,7 @@ def _wait(process, folder, seconds):
     """Wait; return whether the process has ended. RuntimeError if it failed by itself."""
     try:
         status = process.wait(seconds)
-    except subprocess.TimeoutExpired:
+    except subprocess.TimeoutExpired:  # it is to be killed: the usual end
         return False
     if status != 0:
         said = (folder / "output").read_text(errors="replace").splitlines()[-15:]

@@ -16,6 +16,8 @@ import numpy as np
 from sksearch._utils._fronts import best_first as order_of
 from sksearch.space import Beliefs, Space
 
+__all__ = ["History", "Problem", "Result", "Trial"]
+
 Params = dict[str, Any]
 #: Parameter of a list of models: the name of a candidate's model.
 WHICH = "model"

@@ -8,7 +8,8 @@ import numpy as np
 
 from sksearch._utils._numerics import own_numerics
 from sksearch._utils._terminal import warn
-from sksearch.base import Job, Resume, Sampler, Scheduler, Start
+from sksearch.base import Resume, Sampler, Scheduler, Start
+from sksearch.base._decisions import Job
 from sksearch.history import History, Params, Prediction, Problem, Result
 from sksearch.space import Space
 

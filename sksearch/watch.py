@@ -30,10 +30,11 @@ from sksearch._utils._clock import wall_time
 from sksearch._utils._files import write_atomically
 from sksearch._utils._html import element, join, paragraphs, table
 from sksearch._utils._terminal import say
-from sksearch.base import ENDLESS
-from sksearch.checkpoint import JournalError, load_history
+from sksearch.base._decisions import ENDLESS
+from sksearch.checkpoint import JournalError
 from sksearch.checkpoint._checkpoint import JOURNAL
-from sksearch.progress import Progress
+from sksearch.checkpoint._load_history import load_history
+from sksearch.progress._progress import Progress
 from sksearch.progress._status_line import duration
 from sksearch.reader._read import read
 from sksearch.reader._values import model_of
@@ -44,7 +45,7 @@ from sksearch.reporting._looks import candidates, leader, number, tiles, whole_p
 from sksearch.reporting._pictures import pictures
 from sksearch.stats._spans import bars_of
 
-__all__ = ["main", "page"]
+__all__: list[str] = []  # a command
 
 N_RUNNING, N_ERRORS, N_RUNGS = 10, 10, 60  # rows shown
 

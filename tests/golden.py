@@ -29,7 +29,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import sksearch
-from sksearch.space import When
+from sksearch import When
 from tests.frozen.cases import FILE, all_cases, as_json, run, write_file
 
 X, y = make_classification(120, 6, n_informative=4, flip_y=0.2, random_state=0)

@@ -74,7 +74,7 @@ class TestRuns:
         with pytest.raises(RuntimeError, match="ValueError: no such space"):
             clock.run_for(5, 1, search)
 
-    def test_ours_is_read_by_interrupting_copies_while_it_goes_on(self):
+    def test_ours_is_read_by_interrupting_copies_while_it_continues(self):
         def search(trace):
             counter = Counter(0.4)
             clock.snapshots(

@@ -74,7 +74,7 @@ def test_a_change_is_near_to_its_tests(changed, near):
     assert "tests/test_choosing.py" not in distances
 
 
-def test_data_are_beside_their_tests_and_a_changed_test_runs():
+def test_data_are_next_to_their_tests_and_a_changed_test_runs():
     distances = changing.distances_from(["tests/frozen/frozen.json", "tests/test_study.py"])
     assert distances["tests/frozen/test_frozen.py"] == distances["tests/test_study.py"] == 0
 
@@ -90,7 +90,7 @@ def test_what_does_not_fit_into_a_minute_is_left_out_the_farthest_first(monkeypa
     assert max(distances[path] for path in chosen) <= 1
 
 
-def test_the_times_of_commands_are_those_of_the_record():
+def test_the_times_of_commands_match_the_record():
     page = changing.ROOT.joinpath("CONTRIBUTING.md").read_text(encoding="utf-8")
     shown = re.findall(r"^\|[^|]*\| `(pytest[^`]*)` \| (.*?) \|$", page, flags=re.MULTILINE)
     names = {

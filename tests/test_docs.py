@@ -27,12 +27,14 @@ from sksearch.search import BaseSearch
 
 ROOT = Path(__file__).parents[1]
 HAS_TORCH = bool(find_spec("torch") and find_spec("skorch"))
+#: Without public names: helpers, and two commands.
+PRIVATE = {"_utils", "chaos", "fitting", "progress", "reader", "watch"}
 MODULES = [
     "sksearch",
     *(
         f"sksearch.{module.name}"
         for module in pkgutil.iter_modules(sksearch.__path__)
-        if module.name not in {"_utils", "reader"} and (module.name != "neural" or HAS_TORCH)
+        if module.name not in PRIVATE and (module.name != "neural" or HAS_TORCH)
     ),
 ]
 SEARCHES = [
@@ -114,7 +116,7 @@ def is_error(obj):
     return inspect.isclass(obj) and issubclass(obj, Exception)
 
 
-def test_documented_defaults_are_those_of_the_signature():
+def test_documented_defaults_match_the_signature():
     paths = [p for p, o in public_objects() if p.startswith("sksearch.") and not is_error(o)]
     assert found(wrong_defaults, paths) == {}
 
@@ -324,7 +326,7 @@ def test_examples_on_the_site_are_code_with_their_output_beneath():
     assert [name for name in PAGES if ">>> " in outputs.without_prompts(read(name))] == []
 
 
-def test_the_report_of_the_tutorial_is_that_of_its_search():
+def test_the_report_of_the_tutorial_matches_its_search():
     names = {}
     for example in doctest.DocTestParser().get_examples(read("docs/tutorial.md")):
         if "search.report()" in example.source:

@@ -24,15 +24,9 @@ from sksearch.experiment import run_experiment
 from sksearch.history import Problem
 from sksearch.samplers import RandomSampler, TPESampler
 from sksearch.schedulers import FullFidelity, Hyperband
-from sksearch.simulators import (
-    FAMILIES,
-    CurveProblem,
-    GammaCurves,
-    NearestCurves,
-    Rastrigin,
-    TabularProblem,
-    play,
-)
+from sksearch.simulators import FAMILIES, GammaCurves, NearestCurves, TabularProblem, play
+from sksearch.simulators._functions import Rastrigin
+from sksearch.simulators._problem import CurveProblem
 from sksearch.space import Space
 from tests import scripts
 from tests.fakes import Curve, Failing
@@ -91,7 +85,7 @@ def test_the_table_has_a_row_for_each_evaluation_of_each_run():
     assert [table[name].dtype.kind for name in COLUMNS[2:]] == list("iiifff")
 
 
-def test_a_played_run_is_that_of_play():
+def test_a_played_run_matches_play():
     history = play(*RANDOM, Steps(), random_state=0)
     params = [trial.params for trial in history.trials]
     losses = Steps().losses(params, seed=0)[:, -1]
@@ -113,7 +107,7 @@ def test_the_incumbent_is_the_best_at_the_largest_resource_so_far():
     assert run["incumbent"].diff().max() < 0 or run["incumbent"].is_monotonic_decreasing
 
 
-def test_resources_are_those_of_the_plan():
+def test_resources_match_the_plan():
     run = one(HYPERBAND)
     assert run["resource"].iloc[-1] == PLAN.total_resources(continues=True)
     assert (run["resource"].diff().dropna() > 0).all()
@@ -185,7 +179,7 @@ def test_foreign_searches_draw_rows_of_a_table():
     assert run["seconds"].tolist() == [2, 4, 6, 8]
 
 
-def test_a_grid_without_a_seed_is_a_search_too():
+def test_a_grid_without_a_seed_is_a_search_as_well():
     run = one(GridSearchCV(Curve(), {"quality": [0.2, 0.9]}), DATA)
     np.testing.assert_allclose(run["loss"], [0.8 - 0.2, 0.1 - 0.9])
     assert run["resource"].tolist() == [1, 2]
@@ -295,7 +289,7 @@ def test_a_resumed_experiment_does_the_rest_and_gives_the_same_table(tmp_path):
     assert len(path.read_text().splitlines()) == 8
 
 
-def test_a_changed_search_or_problem_is_run_anew(tmp_path):
+def test_a_changed_search_or_problem_is_run_again(tmp_path):
     path = tmp_path / "runs.jsonl"
     experiment({"a": RANDOM}, path=path)
     table = experiment({"a": (RandomSampler(), FullFidelity(7))}, path=path)
@@ -306,7 +300,7 @@ def test_a_changed_search_or_problem_is_run_anew(tmp_path):
     assert len(path.read_text().splitlines()) == 6
 
 
-def test_runs_that_nobody_asks_for_stay_in_the_file_and_out_of_the_table(tmp_path):
+def test_runs_not_asked_for_stay_in_the_file_and_out_of_the_table(tmp_path):
     path = tmp_path / "runs.jsonl"
     experiment({"a": RANDOM, "b": HYPERBAND}, path=path)
     assert set(experiment({"b": HYPERBAND}, path=path)["search"]) == {"b"}

@@ -1,12 +1,19 @@
 """Figures of pages are those of the records, and no page contradicts another."""
 
+import importlib
 import json
 import re
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
+
+from sksearch.history import Problem
+from sksearch.schedulers import Hyperband
+from sksearch.space import Space
+from sksearch.stats import draws_to_hit
 
 ROOT = Path(__file__).parents[1]
 RECORDS = ROOT / "examples" / "benchmarks" / "records"
@@ -60,7 +67,7 @@ def errors(name, scoring=None, seconds=30):
     }
 
 
-def test_errors_beside_flaml_are_those_of_the_record():
+def test_errors_compared_with_flaml_match_the_record():
     rows = rows_of(MEASUREMENTS, "**Compared with FLAML**")
     columns = [errors("all of them"), errors("averaged"), errors("FLAML")]
     assert len(rows) == 13
@@ -73,7 +80,7 @@ def test_errors_beside_flaml_are_those_of_the_record():
     assert "ahead on 10 of 12, with errors 13 % smaller" in " ".join(MEASUREMENTS.split())
 
 
-def test_errors_beside_flaml_after_a_minute_are_those_of_the_record():
+def test_errors_compared_with_flaml_after_a_minute_match_the_record():
     ours, theirs = errors("all of them", seconds=60), errors("FLAML", seconds=60)
     ratios = np.array([ours[table][0] / theirs[table][0] for table in theirs])
     assert len(ratios) == 12
@@ -83,7 +90,7 @@ def test_errors_beside_flaml_after_a_minute_are_those_of_the_record():
     assert as_shown(ratios.max(), "1.09")
 
 
-def test_errors_beside_autogluon_are_those_of_the_record():
+def test_errors_compared_with_autogluon_match_the_record():
     rows = rows_of(MEASUREMENTS, "**Compared with AutoGluon**")
     names = ("all of them", "averaged", "AutoGluon")
     columns = [errors(name, seconds=seconds) for seconds in (30, 60) for name in names]
@@ -103,7 +110,7 @@ def test_errors_beside_autogluon_are_those_of_the_record():
     assert "on 8 both times, by 21 and 22 %" in text
 
 
-def test_runs_behind_untuned_models_are_those_of_the_record():
+def test_runs_behind_untuned_models_match_the_record():
     untuned = {
         line["table"]: line["test"]
         for line in lines_of("many_models.jsonl")
@@ -127,7 +134,7 @@ def test_runs_behind_untuned_models_are_those_of_the_record():
     assert "in 2 of 12 of 60 s (phoneme 0.6 and satimage 0.7 %)" in " ".join(MEASUREMENTS.split())
 
 
-def test_errors_of_averages_are_those_of_the_record():
+def test_errors_of_averages_match_the_record():
     names = ("all of them", "averaged")
     for after, seconds in [("\n# Averages of candidates", 30), ("**After 60 s**", 60)]:
         columns = [(errors(name, seconds=seconds), 0) for name in names]
@@ -139,7 +146,7 @@ def test_errors_of_averages_are_those_of_the_record():
                 assert not text or as_shown(column[table][which], text), table
 
 
-def test_scores_of_lists_are_those_of_the_record():
+def test_scores_of_lists_match_the_record():
     head, *rows = rows_of(MEASUREMENTS, "\n# Many models, one search")
     names = head[1:7]
     *rows, mean, most = rows
@@ -180,7 +187,7 @@ def kept(found, n):
 
 
 @pytest.mark.parametrize("after", ["\n# Measured bounds", "**fail**, their distance"])
-def test_regrets_under_bounds_are_those_of_the_record(after):
+def test_regrets_under_bounds_match_the_record(after):
     """Of the methods that always have a candidate that keeps the bound."""
     records, problem, n_checked = lines_of("bounds.jsonl"), None, 0
     for name, when, *shown in rows_of(MEASUREMENTS, after)[1:]:
@@ -204,7 +211,7 @@ def test_regrets_under_bounds_are_those_of_the_record(after):
 # ---- the simulation
 
 
-def test_crashes_that_were_simulated_are_those_of_the_record():
+def test_crashes_that_were_simulated_match_the_record():
     parts = {part["from"]: part for part in lines_of("simulation.jsonl")}.values()  # told last
     stories = sum(part["seeds"] for part in parts)
     crashes = sum(part["counts"]["crashes"] for part in parts)
@@ -212,7 +219,7 @@ def test_crashes_that_were_simulated_are_those_of_the_record():
     assert f"{crashes:,} crashes" in MEASUREMENTS
 
 
-def test_errors_of_the_six_searches_are_those_of_the_record():
+def test_errors_of_the_six_searches_match_the_record():
     runs = lines_of("architectures.jsonl")
     found = {}
     for run in runs:
@@ -239,7 +246,7 @@ def test_errors_of_the_six_searches_are_those_of_the_record():
     assert all(f"the best net {100 * error:.2f} %" in reproduced for error in best.values())
 
 
-def test_the_picture_of_lists_is_that_of_the_record(monkeypatch):
+def test_the_picture_of_lists_matches_the_record(monkeypatch):
     monkeypatch.syspath_prepend(RECORDS.parent)
     from _many_models_picture import ratios
 
@@ -250,7 +257,7 @@ def test_the_picture_of_lists_is_that_of_the_record(monkeypatch):
 # ---- pages beside each other
 
 
-def test_the_table_of_the_readme_is_that_of_the_measurements():
+def test_the_table_of_the_readme_matches_the_measurements():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     ours = {row[0]: row[1:] for row in rows_of(readme, "## Compared with other tools")[1:]}
     theirs = {row[0]: row for row in rows_of(MEASUREMENTS, "\n# One line on real tables")[1:]}
@@ -271,7 +278,7 @@ def test_what_the_criteria_say_of_the_one_line_is_measured():
     assert f"over {said[0]} pairs" in MEASUREMENTS
 
 
-def test_ranks_and_their_picture_are_those_of_the_records(monkeypatch):
+def test_ranks_and_their_picture_match_the_records(monkeypatch):
     monkeypatch.syspath_prepend(RECORDS.parent)
     from _tables_picture import ranks_by_field
     from _tables_report import Records
@@ -305,3 +312,132 @@ def test_there_are_eight_benchmarks_with_command_and_conditions():
     assert len(BENCHMARKS) == 8
     for claim in BENCHMARKS:
         assert all(f"\n- {part}" in claim for part in ("Condition", "Command", "Record"))
+
+
+# ---- the documents, reproduced
+
+REPRODUCED = (ROOT / "docs" / "records" / "reproduced.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def script(monkeypatch):
+    """A function that imports a script by its name, for this test alone."""
+    for folder in (RECORDS.parent, RECORDS.parents[1]):
+        monkeypatch.syspath_prepend(folder)
+    return importlib.import_module
+
+
+def both_shown(values, text):
+    """Whether a mean and its error round to a cell such as "0.834 ± 0.024"."""
+    shown = text.split(" ± ")
+    return len(shown) == 2 and all(map(as_shown, values, shown))
+
+
+def test_exact_figures_of_the_documents_are_computed():
+    rows = {row[0]: row[1:] for row in rows_of(REPRODUCED, "\n## Exact")[1:]}
+    draws = [
+        " ".join(str(draws_to_hit(100_000, n, Fraction(p))) for p in ("1/2", "19/20", ".99"))
+        for n in (1_000, 5_000, 10_000)
+    ]
+    published, ours, _ = rows[
+        "draws until a model of the top 1, 5, 10 % with p > .5, .95, .99 [A]"
+    ]
+    assert (published, ours) == (", ".join(draws), "the same nine")
+    space = Space({"x": [0, 1]})
+    for text, column, most in [("81 epochs", 0, 81), ("81 epochs", 1, 81), ("27 minutes", 1, 27)]:
+        (cells,) = (cells for name, cells in rows.items() if text in name)
+        brackets = Hyperband().bracket_table(Problem(space, 1, most))
+        assert cells[column].split() == [str(n) for n, _ in brackets]
+
+
+def test_draws_to_the_best_of_600_models_are_those_of_the_record(script):
+    """Mean, standard deviation and worst of 600 runs, theory, and the published ones."""
+    experiment = script("experiment_600_models")
+    lines = lines_of("reproduced/draws.jsonl")
+    record = {
+        (line["search"], line["goal"]): (line["mean"], line["sd"], line["worst"]) for line in lines
+    }
+    assert {(line["search"], line["runs"]) for line in lines} == {("random", 600), ("GP", 195)}
+    assert "from the first 195 in" in " ".join(MEASUREMENTS.split())
+    assert "search from 600 models, the process from 195" in REPRODUCED
+    good = experiment.goals(experiment.read(experiment.TABLE)[1])
+    rows = rows_of(REPRODUCED, "\n## The best of 600 trained models")[1:]
+    names = {"the best model": "best model"}
+    assert [names.get(row[0], row[0]) for row in rows] == list(good)
+    for row in rows:
+        goal = names.get(row[0], row[0])
+        published = experiment.PUBLISHED[goal]
+        mean, sd = experiment.by_theory(600, int(good[goal].sum()))
+        ours = [record.pop((search, goal)) for search in ("random", "GP")]
+        pairs = zip(published, ours, strict=True)  # of random search, of the process
+        cells = [f"{m:.0f} ± {d:.0f} ({w})" for pair in pairs for m, d, w in pair]
+        ratios = [each[1][0] / each[0][0] for each in (published, ours)]
+        shown = [*cells[:2], f"{mean:.0f} ± {sd:.0f}", *cells[2:], *(f"{r:.2f}" for r in ratios)]
+        assert row[1:] == shown, goal
+    assert not record
+
+
+def means():
+    """Mean and error of 300 runs by problem and search."""
+    lines = lines_of("reproduced/hybrids.jsonl")
+    assert {(line["runs"], line["protocol"]) for line in lines} == {(300, "published")}
+    found = {(line["problem"], line["search"]): (line["mean"], line["error"]) for line in lines}
+    assert len(found) == len(lines) == 15
+    return found
+
+
+def test_means_of_hybrids_are_those_of_the_record(script):
+    published = script("experiment_transfer").PUBLISHED
+    found = means()
+    rows = rows_of(REPRODUCED, "\n## Hybrids on simulated curves")[1:]
+    for name, *cells in rows:
+        problem = name.removesuffix(", families")
+        for search, (said, ours, errors) in {"Hyperband": cells[:3], "NONE": cells[3:]}.items():
+            if not ours:
+                assert (problem, search) not in found
+                continue
+            mean, error = found.pop((problem, search))
+            assert float(said) == published[problem][search], name
+            assert both_shown((mean, error), ours), name
+            away = abs(mean - published[problem][search]) / error
+            assert as_shown(away, errors) if away < 2 else errors == "explained below", name
+    for name, said, theirs, errors, one, ours in rows_of(REPRODUCED, "| NONE on |")[1:]:
+        mean, error = found.pop((name, "hyperopt"))
+        assert float(said) == published[name]["NONE"], name
+        assert both_shown((mean, error), theirs), name
+        assert as_shown(abs(mean - published[name]["NONE"]) / error, errors), name
+        assert both_shown(found.pop((name, "one coordinate at a time")), one), name
+        assert both_shown(means()[name, "NONE"], ours), name
+    assert not found
+
+
+def test_shares_of_near_curves_are_those_of_the_record(script):
+    scales = {"of the code": "code", "linear": "linear", "logarithmic": "logarithmic"}
+    formulas = {"squares, as in the code": "squared", "as printed": "printed"}
+    found = {
+        (line["scale"], line["formula"], line["search"]): (line["mean"], line["sd"])
+        for line in lines_of("reproduced/nearest.jsonl")
+    }
+    for scale, formula, *cells in rows_of(REPRODUCED, "| scale | formula |")[1:]:
+        for search, texts in {"Hyperband": cells[:3], "NONE": cells[3:]}.items():
+            values = zip(*found.pop((scales[scale], formulas[formula], search)), strict=True)
+            assert all(map(both_shown, values, texts)), (scale, formula, search)
+    assert not found
+    said = script("nearest_curves").PUBLISHED
+    assert "Published: {:.2f}, {:.2f} and {:.2f} of 78,000".format(*said) in REPRODUCED
+
+
+def test_speeds_are_those_of_the_record(script):
+    simulators = script("simulators")
+    found = json.loads((RECORDS / "reproduced" / "seconds.json").read_text())
+    published = (
+        simulators.PUBLISHED[81], simulators.PUBLISHED[15_000], simulators.PUBLISHED_NEAREST
+    )  # fmt: skip
+    ours = []
+    for (_, said, shown), seconds in zip(
+        rows_of(REPRODUCED, "\n## Speed")[1:], published, strict=True
+    ):
+        assert as_shown(1e3 * seconds, said.removesuffix(" ms"))
+        ours += re.findall(r"[\d.]+(?= ms)", shown)
+    assert list(found) == list(simulators.RECORDED)
+    assert all(as_shown(1e3 * s, text) for s, text in zip(found.values(), ours, strict=True))

@@ -136,7 +136,7 @@ def test_all_kinds_of_parameters_reach_the_function():
     assert minimize(func, checked, n_iter=15, random_state=0).x == result.x
 
 
-def test_the_function_may_change_what_it_is_given():
+def test_the_function_may_change_its_argument():
     def careless(params):
         return bowl(params) + 0 * params.pop("x")
 
@@ -219,7 +219,7 @@ def test_what_is_not_finite_is_a_failure(value):
 
 
 @pytest.mark.parametrize("value", [None, "low", [1.0, 2.0]], ids=repr)
-def test_what_is_no_number_is_a_failure_too(value):
+def test_a_result_that_is_not_a_number_is_a_failure_as_well(value):
     with pytest.raises(RuntimeError, match="All 3 evaluations failed") as caught:
         minimize(lambda params: value, SPACE, n_iter=3, random_state=0)
     assert isinstance(caught.value.__cause__, (TypeError, ValueError))
@@ -488,7 +488,7 @@ def test_a_callback_stops_with_true_of_any_kind_and_nothing_else(answer, n):
     assert result.nit == n
 
 
-def test_a_function_may_change_what_it_gets():
+def test_a_function_may_change_its_argument():
     def greedy(params):
         params["list"].append(1)
         params["x"] = 7.0

@@ -164,7 +164,7 @@ def test_a_bound_may_be_on_the_loss_or_an_objective():
     assert (found.pareto.values[:, 0] <= 0.1).all()
 
 
-def test_where_nobody_keeps_a_bound_the_nearest_is_named():
+def test_if_no_candidate_satisfies_a_bound_the_nearest_is_named():
     with pytest.warns(UserWarning, match="No candidate satisfies all bounds"):
         found = minimize(
             measured, SPACE, n_iter=6, random_state=0, constraints=Bound("memory", ">=", 2)

@@ -16,7 +16,7 @@ import pytest
 from scipy.stats import uniform
 from sklearn.dummy import DummyClassifier
 
-from sksearch import Bound, RandomSearchCV, load_history, minimize
+from sksearch import Bound, RandomSearchCV, When, load_history, minimize
 from sksearch.checkpoint import SearchMismatchError
 from sksearch.samplers import (
     QuasiRandomSampler,
@@ -25,7 +25,6 @@ from sksearch.samplers import (
 )
 from sksearch.schedulers import ASHA, Hyperband
 from sksearch.search import earlier_results
-from sksearch.space import When
 from sksearch.watch import page
 from tests import scripts
 
@@ -193,7 +192,7 @@ def test_what_cannot_travel_is_named():
     ],
     ids=["gp", "tpe", "constraints", "objectives", "hyperband", "asha"],
 )
-def test_a_search_that_was_ended_goes_on_and_calls_nothing_twice(tmp_path, func, kwargs):
+def test_a_search_that_was_ended_continues_and_calls_nothing_twice(tmp_path, func, kwargs):
     log = tmp_path / "log"
     args = {"n_iter": 10, "random_state": 0} | kwargs
     whole = minimize(func, SPACE, **args)
@@ -301,7 +300,7 @@ def test_another_search_is_refused_and_what_differs_is_named(
     minimize(**args)
     with pytest.raises(SearchMismatchError, match=said) as caught:
         minimize(**(args | changes))
-    assert "Compared were class, settings, func, space, code, globals, random_state." in str(
+    assert "Compared: class, settings, func, space, code, globals, random_state." in str(
         caught.value
     )
 
@@ -335,7 +334,7 @@ def test_its_folder_is_read_without_the_function(tmp_path):
     assert "<h1>Minimize</h1>" in page(tmp_path)
 
 
-def test_the_folder_of_a_search_over_units_is_read_too(tmp_path):
+def test_the_folder_of_a_search_over_units_is_read_as_well(tmp_path):
     found = minimize(
         curve, SPACE, scheduler=Hyperband(), max_resources=9, random_state=0,
         checkpoint_dir=tmp_path,

@@ -36,6 +36,7 @@ from sksearch import (
     HyperbandSearchCV,
     RandomSearchCV,
     SearchCV,
+    default_models,
     load_history,
     minimize,
     report,
@@ -44,7 +45,6 @@ from sksearch import (
 from sksearch.model_selection import GridSearchCV
 from sksearch.samplers import TPESampler
 from sksearch.schedulers import Hyperband
-from sksearch.space import default_models
 
 X, Y = load_iris(return_X_y=True)
 X_NUMBERS, Y_NUMBERS = make_regression(60, 4, random_state=0)
@@ -357,8 +357,9 @@ MISTAKES = {
         ).fit(X, Y).best_params_,
         "refit='a metric'",
     ),
-    "models for several targets": (
-        lambda: default_models(X, np.column_stack([Y, Y])), "y has 2 columns.*one column",
+    "models for targets that are tables": (
+        lambda: default_models(X, np.stack([np.eye(2)[Y % 2]] * 2, axis=1)),
+        "one or several targets",
     ),
     "a class for each row": (
         lambda: fit(cv=5, data=(X, np.arange(len(Y)))), r"y has \d+ classes in \d+ rows",

@@ -128,7 +128,7 @@ def worker():
 
 
 @pytest.mark.slow
-def test_a_worker_makes_classes_anew_for_news_and_leaves_its_own_copies_alone(main, worker):
+def test_a_worker_makes_classes_again_for_news_and_leaves_its_own_copies_alone(main, worker):
     exec(IN_WORKER, vars(main))
     model = main.Model()
     for scale in (1, 3):

@@ -84,7 +84,7 @@ def test_the_scheduler_keeps_the_contract(examples):
     scheduler = examples["scheduler"](n_candidates=9, factor=3)
     check_scheduler(scheduler)
     for n_workers in (1, 2, 7):
-        schedulers_contract.test_what_is_done_is_what_was_planned(scheduler, n_workers)
+        schedulers_contract.test_a_search_does_what_was_planned(scheduler, n_workers)
         schedulers_contract.test_states_are_freed_once_and_never_before_their_last_use(
             scheduler, n_workers
         )
@@ -216,7 +216,7 @@ def test_the_search_is_its_composition(search):
 
 
 @pytest.mark.whole
-def test_the_search_goes_on_where_it_ended(search, tmp_path):
+def test_the_search_continues_where_it_ended(search, tmp_path):
     search.set_params(checkpoint_dir=tmp_path / "a").fit(X, y)
     cut = clone(search).set_params(checkpoint_dir=tmp_path / "b", timeout=1e-9).fit(X, y)
     assert len(cut.history_.trials) < 9

@@ -63,7 +63,7 @@ def test_a_script_sees_the_same_as_in_a_new_python(kind, tmp_path):
         ("import warnings; warnings.warn('odd')", 0, "UserWarning: odd"),
     ],
 )
-def test_ends_are_those_of_a_new_python(code, status, says):
+def test_ends_match_a_new_python(code, status, says):
     done = scripts.run(["-c", code])
     assert done.returncode == status
     assert says in done.stderr

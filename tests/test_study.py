@@ -6,7 +6,8 @@ import pickle
 import pytest
 from scipy.stats import uniform
 
-from sksearch.base import Job, Resume, Start
+from sksearch.base import Resume, Start
+from sksearch.base._decisions import Job
 from sksearch.history import History, Problem, Result
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import FullFidelity, Hyperband
@@ -52,7 +53,7 @@ def test_a_job_is_told_once():
         study.tell(job, Result(0.0))
 
 
-def test_an_infinite_score_is_no_result():
+def test_an_infinite_score_is_not_a_result():
     with pytest.raises(ValueError, match="finite, or NaN"):
         Result(math.inf)
 

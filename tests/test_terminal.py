@@ -14,10 +14,10 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 import sksearch
-from sksearch import RandomSearchCV, SearchCV, minimize, report
+from sksearch import RandomSearchCV, SearchCV, When, minimize, report
 from sksearch._utils._terminal import OBEYED, printable
 from sksearch.samplers import RandomSampler
-from sksearch.space import Space, When
+from sksearch.space import Space
 
 EVIL = "a\x1b]0;title\x07\x1b[2J\b\r\x9b31m\u202e\u2066z\x7f\ud800"
 X, Y = np.arange(40.0).reshape(20, 2), np.arange(20) % 2

@@ -19,7 +19,8 @@ from sksearch import (
     SearchCV,
 )
 from sksearch.base import Plan, Reads, Resume, Rung, Sampler, Scheduler, Start
-from sksearch.estimators import EpochTraining, Family, Growth
+from sksearch.estimators import Family, Growth
+from sksearch.estimators._epoch_training import EpochTraining
 from sksearch.estimators._family import families
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import FullFidelity, SuccessiveHalving
@@ -165,7 +166,7 @@ def test_a_scheduler_that_keeps_all_promises_passes():
     [
         (PromotesAny(), "promoted"),
         (Undecided(), "for the same history"),
-        (GivesUpAll(), "gave"),
+        (GivesUpAll(), "released"),
         (NeverToTheTop(), "no candidate to the last rung"),
         (StopsShort(), "planned"),
     ],
@@ -398,14 +399,14 @@ TABLE = make_regression(60, 3, noise=5, random_state=0)
         ({"classes": ()}, "has no classes"),
         ({"classes": ("tests.Bosters",)}, "no imported module"),
         ({"classes": ("tests.libraries.Booster",)}, "omit the modules in between"),
-        ({"classes": ("sklearn.SVC",)}, "names sklearn.SVC, which Kernels has"),
-        ({"spaces": {"sklearn.SVR": dict}}, "names sklearn.SVR, which Kernels has"),
+        ({"classes": ("sklearn.SVC",)}, "contains sklearn.SVC, which belongs to Kernels"),
+        ({"spaces": {"sklearn.SVR": dict}}, "contains sklearn.SVR, which belongs to Kernels"),
         ({"smaller": ("rate",)}, "has rate in both"),
         ({"space": space_of(dept=[1, 2])}, "contains dept, which are not parameters"),
         ({"space": lambda self, estimator, size: ["rate"]}, "expected a dict"),
         ({"space": space_of(depth=[0, 2])}, "does not fit with"),
-        ({"space": space_of(depth=[3, 4])}, "own value depth=2 is not in its space"),
-        ({"space": space_of(rounds=Outcome(20))}, "own value rounds=30"),
+        ({"space": space_of(depth=[3, 4])}, "estimator's value depth=2 is not in its space"),
+        ({"space": space_of(rounds=Outcome(20))}, "estimator's value rounds=30"),
         ({"upper_bound": lambda self, model, name: 2}, "depth is at most 2, but searched up to 3"),
         ({"first": first_of(depth=7)}, "first candidate contains depth=7"),
         ({"first": first_of(dept=2)}, "first candidate contains dept, which is not a parameter"),
@@ -432,7 +433,7 @@ def test_a_family_that_breaks_a_promise_is_found(own, words):
     [
         (RateOfAll(), "alters the predictions without a further step"),
         (Forgets(), "a pickled model of 3 rounds steps has other predictions"),
-        (ForgetsToGoOn(), "with a pickle between, are not 8"),
+        (ForgetsToGoOn(), "pickled in between, do not give the model of 8"),
         (ReadsOnce(), "set_params of depth, rate does not give the same model as the constr"),
         (SVC(), "Boosters is not the family of sklearn.SVC"),
     ],

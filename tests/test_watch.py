@@ -116,7 +116,7 @@ def test_every_writes_until_the_search_has_ended(tmp_path, capsys):
     assert str(output) in capsys.readouterr().out
 
 
-def test_the_command_writes_beside_the_journal_for_the_user_alone(tmp_path, capsys):
+def test_the_command_writes_next_to_the_journal_for_the_user_alone(tmp_path, capsys):
     hyperband(tmp_path).fit(X, Y)
     assert main([str(tmp_path)]) == 0
     written = tmp_path / "watch.html"

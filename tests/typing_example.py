@@ -26,9 +26,11 @@ from sksearch import (
     minimize,
     report,
 )
-from sksearch.base import Job, Plan, Sampler, Scheduler, Start
+from sksearch.base import Plan, Sampler, Scheduler, Start
+from sksearch.base._decisions import Job
 from sksearch.history import History, Problem, Result
-from sksearch.resources import EpochsResource, as_resource
+from sksearch.resources import as_resource
+from sksearch.resources._epochs import EpochsResource
 from sksearch.samplers import GPSampler, RandomSampler, TPESampler
 from sksearch.schedulers import ASHA, FullFidelity, Hyperband
 from sksearch.search import (

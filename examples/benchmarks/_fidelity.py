@@ -28,7 +28,8 @@ from _peers import (
 )
 
 from sksearch.history import Problem
-from sksearch.schedulers import ASHA, Fabolas, FullFidelity, Hyperband, IteratedHalving
+from sksearch.schedulers import ASHA, Fabolas, FullFidelity, Hyperband
+from sksearch.schedulers._iterated_halving import IteratedHalving
 from sksearch.space import Space
 from sksearch.study import Study
 

@@ -1,7 +1,8 @@
 """Tuning tasks: recorded results of real trainings, and functions with a known minimum.
 
-The recorded ones are those of `sksearch.simulators.load_task`; here they get the parameters of
-their files, from which each peer's own kind of space is made, and noise from a generator.
+The recorded ones are those of `sksearch.simulators._tables.load_task`; here they get the
+parameters of their files, from which each peer's own kind of space is made, and noise from a
+generator.
 """
 
 import json
@@ -14,9 +15,9 @@ from functools import cache, cached_property
 import numpy as np
 from scipy.stats import loguniform, randint, uniform
 
-from sksearch import simulators
+from sksearch import When, simulators
 from sksearch.simulators._tables import task_path
-from sksearch.space import LogRandInt, Space, When
+from sksearch.space import LogRandInt, Space
 
 N_DRAWS = 10_000  # uniform ones, of which the median function value is normalised to 1
 
@@ -182,7 +183,7 @@ class RecordedTask(Task):
     Parameters
     ----------
     name : str
-        One of `sksearch.simulators.task_names`.
+        One of `sksearch.simulators._tables.task_names`.
     parameters : list of Parameter
         What was searched.
     """

@@ -25,7 +25,8 @@ from sksearch import ASHASearchCV, HyperbandSearchCV
 from sksearch.executors import VirtualClock
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import ASHA, PASHA, AsyncHyperband, Hyperband
-from sksearch.simulators import CurveProblem, play
+from sksearch.simulators import play
+from sksearch.simulators._problem import CurveProblem
 
 N_WORKERS, EPOCHS = 64, 27
 MIN_UTILISATION, MAX_IDLE, MAX_OVERHEAD = 0.95, 0.05, 3.0

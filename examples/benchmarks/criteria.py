@@ -48,18 +48,12 @@ from sksearch.schedulers import (
     FullFidelity,
     Hyperband,
     IncrementalEvaluation,
-    IteratedHalving,
     SuccessiveHalving,
 )
-from sksearch.simulators import (
-    FAMILIES,
-    Branin,
-    CurveProblem,
-    GammaCurves,
-    Rastrigin,
-    load_mnist_curves,
-    play,
-)
+from sksearch.schedulers._iterated_halving import IteratedHalving
+from sksearch.simulators import FAMILIES, Branin, GammaCurves, load_mnist_curves, play
+from sksearch.simulators._functions import Rastrigin
+from sksearch.simulators._problem import CurveProblem
 from sksearch.space import Space
 
 BASELINE = "RandomSearchCV"

@@ -16,8 +16,8 @@ from sklearn.base import clone, is_classifier
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.pipeline import make_pipeline
 
-from sksearch.base import State
-from sksearch.resources import EpochsResource
+from sksearch.base._state import State
+from sksearch.resources._epochs import EpochsResource
 
 ESTIMATORS = ("adam", "adam, batches of 32", "momentum", "linear")
 WAYS = ("partial_fit", "ours", "fit")

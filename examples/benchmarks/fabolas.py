@@ -28,18 +28,19 @@ from threadpoolctl import threadpool_limits
 
 from sksearch.history import Problem, Result
 from sksearch.samplers import GPSampler, QuasiRandomSampler, RandomSampler
-from sksearch.schedulers import Fabolas, FullFidelity, Hyperband
+from sksearch.schedulers import Fabolas, FullFidelity, Hyperband, IteratedHalving
 from sksearch.space import Space
 from sksearch.study import Study
 
 METHODS = {
     "GP, all rows": (GPSampler(), FullFidelity(None)),
     "Hyperband": (RandomSampler(), Hyperband(n_iterations=50)),
+    "GP, halving": (GPSampler(), IteratedHalving(n_iterations=100)),
     "Fabolas": (QuasiRandomSampler(), Fabolas(None)),
     "Fabolas, rows counted": (QuasiRandomSampler(), Fabolas(None, cost="resource")),
 }
 OURS = "Fabolas"
-RIVALS = ("Hyperband", "GP, all rows")
+RIVALS = ("Hyperband", "GP, halving", "GP, all rows")
 TABLES = {"choose": CHOOSE, "report": REPORT, "all": MACHINES}
 MINUTE = 60.0
 TRAININGS = (0.5, 1.0, 3.0, 10.0)

@@ -34,8 +34,7 @@ from _tables_tools import autogluon_of_all, flaml_of_all
 from scipy.stats import wilcoxon
 from sklearn.metrics import get_scorer
 
-from sksearch import SearchCV
-from sksearch.space import default_models
+from sksearch import SearchCV, default_models
 
 LIST, AVERAGED, UNTUNED = "all of them", "averaged", "untuned"
 PEERS = {"FLAML": flaml_of_all, "AutoGluon": autogluon_of_all}

@@ -34,7 +34,7 @@ from sklearn.model_selection import ParameterSampler
 from sksearch import RandomSearchCV
 from sksearch.datasets import load
 from sksearch.executors import end_idle_workers
-from sksearch.neural import BlockConvNetClassifier, ConvNetClassifier, conv_net_space
+from sksearch.neural import BlockConvNetClassifier, ConvNetClassifier
 
 PARTS = ("speed", "memory", "jobs-1", "jobs-4", "jobs-8")
 SPEED_UP = 2.5  # several at a time over one at a time
@@ -114,7 +114,7 @@ def candidates(small):
     """The same candidates each time, as a space of single choices; and their net."""
     rng = np.random.RandomState(0)
     n, n_epochs = (4, 1) if small else (N_CANDIDATES, N_EPOCHS)
-    found = list(ParameterSampler(conv_net_space(horizon=n_epochs), n, random_state=rng))
+    found = list(ParameterSampler(ConvNetClassifier.space(horizon=n_epochs), n, random_state=rng))
     if small:
         found = [params | {"n_filters": 2, "n_blocks": 1} for params in found]
     net = ConvNetClassifier(n_stages=2 if small else 3, max_epochs=n_epochs, random_state=0)

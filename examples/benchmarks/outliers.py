@@ -15,9 +15,9 @@ from scipy.stats import uniform
 from sksearch.history import Problem, Result
 from sksearch.samplers import GPSampler
 from sksearch.schedulers import FullFidelity
-from sksearch.simulators import (
+from sksearch.simulators import Branin
+from sksearch.simulators._functions import (
     Ackley,
-    Branin,
     Hartmann3,
     Hartmann6,
     Levy,

@@ -15,17 +15,11 @@ import argparse
 import numpy as np
 
 from sksearch.samplers import RandomSampler
-from sksearch.schedulers import ASHA, PASHA, ladder
-from sksearch.simulators import (
-    FAMILIES,
-    Branin,
-    GammaCurves,
-    Hartmann6,
-    Rastrigin,
-    load_mnist_curves,
-    load_task,
-    play,
-)
+from sksearch.schedulers import ASHA, PASHA
+from sksearch.schedulers._brackets import ladder
+from sksearch.simulators import FAMILIES, Branin, GammaCurves, load_mnist_curves, play
+from sksearch.simulators._functions import Hartmann6, Rastrigin
+from sksearch.simulators._tables import load_task
 
 N_WORKERS = 4
 RECORDED = ("lcbench_fashion", "lcbench_covertype", "lcbench_vehicle")

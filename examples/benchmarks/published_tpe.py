@@ -6,6 +6,7 @@ its own results, "NONE", after ten random draws), beside our sampler in both of 
 
     pip install hyperopt setuptools
     python examples/benchmarks/published_tpe.py [--runs 300] [--samplers hyperopt ...]
+        [--record file.jsonl]
 
 .. [1] C. Matache, "Efficient design of machine learning hyperparameter optimizers", MEng thesis,
    Imperial College London, 2019.
@@ -28,7 +29,7 @@ from sksearch.schedulers import Hyperband
 from sksearch.simulators import play
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from experiment_transfer import PUBLISHED, problems
+from experiment_transfer import PUBLISHED, lines_of, problems
 
 FLAT = ("flat Branin", "flat Rastrigin", "flat drop-wave")
 N_RANDOM = 10
@@ -106,6 +107,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--runs", type=int, default=300)
     parser.add_argument("--samplers", nargs="+", choices=SAMPLERS, default=list(SAMPLERS))
+    parser.add_argument("--record", type=Path, help="file to append means to")
     args = parser.parse_args()
     for name in FLAT:
         problem = problems("published")[name]
@@ -116,6 +118,9 @@ def main():
             away = (found.mean() - PUBLISHED[name]["NONE"]) / error
             line = f"  {sampler:26}{found.mean():9.4f} +- {error:.4f}  ({away:+.1f} errors)"
             print(line, flush=True)
+            if args.record is not None:
+                with args.record.open("a") as file:
+                    file.writelines(lines_of(name, "published", {sampler: found}))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,8 @@ from scipy.stats import uniform
 from sksearch.history import Problem, Result
 from sksearch.samplers import GPSampler, TPESampler
 from sksearch.schedulers import FoldRace, FullFidelity
-from sksearch.simulators import Branin, Hartmann6
+from sksearch.simulators import Branin
+from sksearch.simulators._functions import Hartmann6
 from sksearch.space import Space
 from sksearch.study import Study
 

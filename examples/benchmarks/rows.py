@@ -19,7 +19,7 @@ from sklearn.base import clone
 
 from sksearch import SearchCV
 from sksearch.samplers import GPSampler
-from sksearch.schedulers import IteratedHalving
+from sksearch.schedulers._iterated_halving import IteratedHalving
 
 #: The size at which rows are left out was chosen on these.
 DEVELOPMENT = (

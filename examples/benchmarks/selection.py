@@ -24,7 +24,8 @@ from scipy.stats import wilcoxon
 
 from sksearch.datasets import _data_folder
 from sksearch.samplers import RandomSampler
-from sksearch.schedulers import ASHA, Hyperband, IteratedHalving, SuccessiveHalving
+from sksearch.schedulers import ASHA, Hyperband, SuccessiveHalving
+from sksearch.schedulers._iterated_halving import IteratedHalving
 from sksearch.simulators import TabularProblem, play
 
 SCHEDULERS = {

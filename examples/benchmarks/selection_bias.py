@@ -6,8 +6,8 @@ with 5 folds; the true score of a candidate is its mean accuracy over 40 fresh t
 size of a training fold, on 2000 fresh rows each. At signal 0 the classes are drawn by lot.
 
 In both the best mean over the folds is chosen, and two intervals of 95 % are made for its true
-score: the corrected one of `sksearch.stats.selected_score`, and the usual one, the mean over folds
-with Student's interval. Bias is the mean of what was said less what is true.
+score: the corrected one of `sksearch.stats._selection.selected_score`, and the usual one, the mean
+over folds with Student's interval. Bias is the mean of what was said less what is true.
 
     python examples/benchmarks/selection_bias.py [--searches 200] [--simulated]
 
@@ -23,7 +23,7 @@ from scipy.stats import t
 from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
-from sksearch.stats import selected_score
+from sksearch.stats._selection import selected_score
 
 SOURCES = {
     "all equal": lambda rng, n: np.zeros(n),

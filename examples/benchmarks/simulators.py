@@ -7,14 +7,17 @@ Hyperband, and its hybrids with TPE that pass on none, all, the surviving or the
 The best loss of Hyperband on flat curves, which is that of the best of 128 uniform draws.
 
     python examples/benchmarks/simulators.py [--runs 1000] [--hybrid-runs 100] [--law-runs 5000]
+        [--parts ab] [--record file.json]
 
 Times are seconds of the processor, on one core. Exit status 1 if a bar fails.
 """
 
 import argparse
+import json
 import sys
 import time
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 from _report import print_bars
@@ -23,7 +26,8 @@ from threadpoolctl import threadpool_limits
 
 from sksearch.samplers import RandomSampler, TPESampler
 from sksearch.schedulers import Hyperband
-from sksearch.simulators import FAMILIES, GammaCurves, NearestCurves, Rastrigin, play
+from sksearch.simulators import FAMILIES, GammaCurves, NearestCurves, play
+from sksearch.simulators._functions import Rastrigin
 
 N_CURVES = 10_000
 N_DRAWS = 128  # 81 + 27 + 9 + 6 + 5 candidates
@@ -63,8 +67,18 @@ def candidates(n, n_dims=2):
     return [{f"x{j}": x for j, x in enumerate(row)} for row in X.tolist()]
 
 
+SECONDS = {}  # by what was measured
+RECORDED = (
+    "a curve of 81 epochs, alone",
+    "a curve of 81 epochs, of 10,000 at once",
+    "15,000 epochs, alone",
+    "of 425, 10,000 at once",
+)
+
+
 def row(what, value, published=None):
-    """Print a line: seconds, the published ones, how many times faster."""
+    """Print and keep a line: seconds, the published ones, how many times faster."""
+    SECONDS[" ".join(what.split())] = round(value, 9)
     beside = f"{published:>12.6f} {published / value:>10.0f}" if published else ""
     print(f"{what:<44} {value:>12.6f} {beside}")
 
@@ -172,11 +186,20 @@ def main():
     parser.add_argument("--runs", type=int, default=1_000, help="of Hyperband")
     parser.add_argument("--hybrid-runs", type=int, default=100, help="of each hybrid")
     parser.add_argument("--law-runs", type=int, default=5_000, help="on flat curves")
+    parser.add_argument("--parts", default="abcd")
+    parser.add_argument("--record", type=Path, help="file for the seconds of parts a and b")
     arguments = parser.parse_args()
+    parts = {
+        "a": gamma_bars,
+        "b": nearest_bars,
+        "c": lambda: search_bars(arguments.runs, arguments.hybrid_runs),
+        "d": lambda: law_bars(arguments.law_runs),
+    }
     with threadpool_limits(1):
-        bars = gamma_bars() + nearest_bars()
-        bars += search_bars(arguments.runs, arguments.hybrid_runs)
-        bars += law_bars(arguments.law_runs)
+        bars = [bar for part in arguments.parts for bar in parts[part]()]
+    if arguments.record is not None:
+        kept = {name: SECONDS[name] for name in RECORDED}
+        arguments.record.write_text(json.dumps(kept, indent=1) + "\n")
     return int(not print_bars(bars))
 
 

@@ -20,7 +20,7 @@ from sksearch import RandomSearchCV, load_history
 from sksearch.checkpoint.identity._description import describe
 from sksearch.simulators import NearestCurves
 from sksearch.space import Space
-from sksearch.stats import profiles
+from sksearch.stats._profiles import profiles
 
 SPACE = {
     "alpha": loguniform(1e-6, 1),

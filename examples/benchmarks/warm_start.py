@@ -30,7 +30,8 @@ from joblib import Parallel, delayed
 from sklearn.model_selection import ParameterSampler
 
 from sksearch.history import Problem, Result
-from sksearch.samplers import EarlierTask, GPSampler, RandomSampler, TPESampler, WarmStart
+from sksearch.samplers import GPSampler, RandomSampler, TPESampler, WarmStart
+from sksearch.samplers._warm_start import EarlierTask
 from sksearch.schedulers import FullFidelity
 from sksearch.space import Space
 from sksearch.study import Study

@@ -17,7 +17,8 @@ from scipy.optimize import minimize
 from scipy.stats import loguniform, uniform
 
 from sksearch.history import Problem, Result
-from sksearch.samplers import EarlierTask, GPSampler, WarmStart
+from sksearch.samplers import GPSampler, WarmStart
+from sksearch.samplers._warm_start import EarlierTask
 from sksearch.schedulers import FullFidelity
 from sksearch.space import Space
 from sksearch.study import Study

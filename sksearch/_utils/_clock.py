@@ -44,6 +44,7 @@ def was_counted(seconds: float) -> bool:
 
 def _age() -> float:
     """Seconds since this process began, or a minute before this module was imported."""
+    # Only Linux has /proc.
     with suppress(OSError, ValueError, IndexError), open("/proc/self/stat") as stat:
         ticks = float(stat.read().rpartition(")")[2].split()[19])
         with open("/proc/uptime") as uptime:

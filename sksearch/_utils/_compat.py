@@ -129,7 +129,7 @@ class Interval(_Interval):
         try:
             is_one = super().is_satisfied_by(val)
             return is_one and (isinstance(val, float) or abs(val) <= sys.maxsize)
-        except TypeError:
+        except TypeError:  # what cannot be compared is not inside
             return False
 
     __repr__ = _Interval.__str__
@@ -159,7 +159,7 @@ if TYPE_CHECKING:
         def predict(self, X: Any) -> Any: ...
         def score(self, X: Any, y: Any = None, **params: Any) -> float: ...
         def __getstate__(self) -> dict[str, Any]: ...
-        def __getattr__(self, name: str) -> Any: ...  # all else, some of it only after fit
+        def __getattr__(self, name: str) -> Any: ...  # other attributes, some only after fit
 
     def fit_context(fit: Method) -> Method: ...
 
@@ -256,7 +256,7 @@ def _score_method(hear):
     return score
 
 
-#: By the module and the name of the method ``score``.
+#: Metrics by module and name of the method ``score``.
 _OWN_METRICS = {
     ("sklearn.base", "ClassifierMixin.score"): accuracy_score,
     ("sklearn.base", "RegressorMixin.score"): r2_score,
@@ -452,7 +452,7 @@ def set_rate_of_mlp(mlp: Any) -> None:
     """Make a fitted MLP continue with its ``learning_rate_init``, which it reads only once."""
     optimizer = getattr(mlp, "_optimizer", None)
     if type(mlp).__module__.startswith("sklearn.neural_network.") and optimizer is not None:
-        # A schedule of its own (invscaling, adaptive) stays where it is, in proportion.
+        # The optimizer's own schedule (invscaling, adaptive) is scaled in proportion.
         optimizer.learning_rate *= mlp.learning_rate_init / optimizer.learning_rate_init
         optimizer.learning_rate_init = mlp.learning_rate_init
         mlp._no_improvement_count = 0

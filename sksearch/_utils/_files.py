@@ -26,7 +26,7 @@ def open_own(path: Path, flags: int = os.O_RDONLY) -> FileIO:
     """
     try:
         file = system().open(path, flags | NO_LINK | NO_WAIT)
-    except FileNotFoundError:
+    except FileNotFoundError:  # callers tell a missing file from a wrong one
         raise
     except OSError as error:
         found = look_at(path, follow=False)
@@ -49,7 +49,7 @@ def is_own(path: Path) -> bool:
     """True if a path is a regular file of this user."""
     try:
         return not _what_is_wrong(system().stat(path, follow=False))
-    except (OSError, ValueError):
+    except (OSError, ValueError):  # ValueError: the path has a null byte
         return False
 
 
@@ -57,7 +57,7 @@ def look_at(path: Path, follow: bool = True) -> os.stat_result | None:
     """Return the status of a path, None if it does not exist."""
     try:
         return system().stat(path, follow)
-    except (FileNotFoundError, NotADirectoryError):
+    except (FileNotFoundError, NotADirectoryError):  # also if a parent is a file
         return None
 
 
@@ -119,7 +119,7 @@ def write_atomically(path: Path, data: bytes, sync: bool = True) -> None:
     try:
         write_new(unfinished, data, sync)
         system().replace(unfinished, path)
-    except BaseException:
+    except BaseException:  # Ctrl-C leaves no unfinished file either
         with suppress(OSError):
             system().remove(unfinished)
         raise

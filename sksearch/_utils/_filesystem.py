@@ -19,9 +19,9 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]  # a module that is not there
     import msvcrt
 
-FAR = 1 << 30  # a locked byte cannot be read on Windows, so it is one that is never read
-BINARY = getattr(os, "O_BINARY", 0)  # what only Windows has
-EXITING = 4  # PF_EXITING, a flag of a process of Linux
+FAR = 1 << 30  # a byte locked on Windows cannot be read, so it is far beyond the data
+BINARY = getattr(os, "O_BINARY", 0)  # exists only on Windows
+EXITING = 4  # PF_EXITING, a flag of Linux processes
 KILLED = 1 << 8  # a pending signal 9
 MODES = {os.O_RDONLY: "rb", os.O_WRONLY: "wb", os.O_RDWR: "r+b"}
 

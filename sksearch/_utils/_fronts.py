@@ -70,7 +70,7 @@ def crowding(Y: np.ndarray) -> np.ndarray:
     n, m = Y.shape
     distance = np.zeros(n)
     for j in range(m):
-        order = np.argsort(Y[:, j], kind="stable")
+        order = np.argsort(Y[:, j], kind="stable")  # ties: the oldest first
         y = Y[order, j]
         distance[order[[0, -1]]] = np.inf
         if y[-1] > y[0]:

@@ -22,7 +22,7 @@ def on_demand(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str
     Returns
     -------
     getattr, dir : callable
-        The names that the file imports, and public modules inside of the package.
+        The names that the file imports, and public modules inside the package.
     all : list of str
         These names.
     """

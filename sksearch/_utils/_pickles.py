@@ -48,7 +48,7 @@ _numbers: WeakKeyDictionary[Any, str] = WeakKeyDictionary()  # of nameless objec
 _numbered: WeakValueDictionary[str, Any] = WeakValueDictionary()
 _addresses: WeakKeyDictionary[Any, Address] = WeakKeyDictionary()  # of guests
 _guests: WeakValueDictionary[Address, Any] = WeakValueDictionary()
-_empty: WeakSet = WeakSet()  # guests that were made, and wait for what is in them
+_empty: WeakSet = WeakSet()  # guests created, but not yet filled
 _brings_news: ContextVar[bool] = ContextVar("sksearch_brings_news", default=False)
 _home: ContextVar[str] = ContextVar("sksearch_home", default="")
 
@@ -97,7 +97,7 @@ class Pickler(cloudpickle.CloudPickler):
         if _named(module, name) is obj:
             return Address(_here, module, name, "")
         if isinstance(obj, types.FunctionType) and _has_own_data(obj):
-            return None  # it may hold what it belongs to, as a lambda in a fitted model
+            return None  # it may refer to its owner, like a lambda in a fitted model
         number = _numbers.setdefault(obj, uuid.uuid4().hex)
         _numbered[number] = obj
         return Address(_here, module, name, number)

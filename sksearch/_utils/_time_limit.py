@@ -11,12 +11,12 @@ from sksearch._utils._clock import now
 
 PART_OF_CURVE = 0.2  # of the time, for one candidate whose number of iterations training finds
 PART_OF_RISING = 0.6  # of the time, for one that leads while its score still rises
-PART_TO_CHOOSE = 0.25  # of the time, if the last training alone would take nearly all
-PART_OF_LAST = 0.5  # of the time, which the last training of any candidate may take
-PART_OF_MEMBERS = 0.2  # of the time without the last training, at most, for those of others
+PART_TO_CHOOSE = 0.25  # of the time, if the refit alone would take nearly all
+PART_OF_LAST = 0.5  # of the time: limit for the refit of any candidate
+PART_OF_MEMBERS = 0.2  # limit for refits of other members, of the time without the first refit
 N_MEMBERS = 6  # max. other members with reserved refit time; an average rarely has more
-PART_OF_MEASURE = 0.05  # of the time, which one training to measure the cost may take
-SLACK = 1.5  # a last training may always take this multiple of the untuned estimator's
+PART_OF_MEASURE = 0.05  # of the time: limit for one fit that measures the cost
+SLACK = 1.5  # a refit may always take this multiple of the untuned estimator's
 
 
 @dataclass(eq=False)

@@ -1,5 +1,5 @@
 """Acquisition functions, and their maximisation over mixed spaces."""
 
-from sksearch.acquisition._functions import UCB, Acquisition, LogEI, LogPI
+from sksearch.acquisition._functions import UCB, LogEI, LogPI
 
-__all__ = ["UCB", "Acquisition", "LogEI", "LogPI"]
+__all__ = ["UCB", "LogEI", "LogPI"]

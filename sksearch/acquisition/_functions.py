@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import erfcx, log_ndtr, ndtr
+from scipy.special import erfcx, log_ndtr, logsumexp, ndtr
 
 from sksearch.models._normal import LOG_SQRT_2PI, slope_of_log_cdf
 
@@ -79,7 +79,7 @@ class Acquisition(ABC):
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.acquisition import Acquisition
+    >>> from sksearch.acquisition._functions import Acquisition
     >>> class Mean(Acquisition):
     ...     def __call__(self, mean, sd, best):
     ...         return mean - best
@@ -229,6 +229,48 @@ class UCB(Acquisition):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return mu + kappa sigma, 1 and kappa."""
         return self(mean, sd, best), np.ones_like(mean), np.full_like(sd, self.kappa)
+
+
+@dataclass(frozen=True)
+class MaxValueEntropy(Acquisition):
+    """Logarithm of the information that a score gives about the maximum [1]_.
+
+    With sampled maxima y*, and g = (y* - mu) / sigma, it is the mean over the maxima of
+    ``g phi(g) / (2 Phi(g)) - log Phi(g)``.
+
+    Parameters
+    ----------
+    maxima : tuple of float
+        Maxima of functions sampled from the model; none is below the score to improve on.
+
+    References
+    ----------
+    .. [1] Z. Wang, S. Jegelka, "Max-value entropy search for efficient Bayesian optimization",
+       ICML 2017. https://arxiv.org/abs/1703.01968
+    """
+
+    maxima: tuple[float, ...]
+
+    logarithmic = True
+
+    def __call__(self, mean: np.ndarray, sd: np.ndarray, best: float | np.ndarray) -> np.ndarray:
+        """Return the logarithm of the mean over the maxima."""
+        return self.with_slopes(mean, sd, best)[0]
+
+    def with_slopes(
+        self, mean: np.ndarray, sd: np.ndarray, best: float | np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return it, and its derivatives by `mean` and by `sd`."""
+        tops = np.array(self.maxima).reshape(-1, *[1] * mean.ndim)
+        g = (np.maximum(tops, best) - mean) / sd
+        ratio, log_ratio = slope_of_log_cdf(g), -0.5 * g * g - LOG_SQRT_2PI - log_ndtr(g)
+        # Where both terms are tiny, -log Phi(g) is Phi(-g).
+        far = np.logaddexp(np.log(np.maximum(g, 1) / 2) + log_ratio, log_ndtr(-g))
+        low = np.minimum(g, 5)
+        each = np.where(g > 5, far, np.log(low * slope_of_log_cdf(low) / 2 - log_ndtr(low)))
+        value = logsumexp(each, axis=0) - np.log(len(tops))
+        slope = np.exp(log_ratio - value) * (1 + g * (g + ratio)) / (2 * len(tops))
+        return value, (slope / sd).sum(axis=0), (slope * g / sd).sum(axis=0)
 
 
 @dataclass(frozen=True)

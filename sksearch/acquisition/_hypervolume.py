@@ -83,6 +83,7 @@ class PosteriorDraws:
     def __init__(self, Y: np.ndarray, reference: np.ndarray, rng: np.random.Generator):
         Y = Y[fronts(Y) == 0]
         top = Y.max(axis=0)
+        # A front of one point needs room, too.
         high = top + BEYOND * np.maximum(top - reference, 1e-9)
         found: list[np.ndarray] = []
         n = 0

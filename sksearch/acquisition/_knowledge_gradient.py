@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sksearch.acquisition._functions import LogEI
-from sksearch.models import SizeProcess
+from sksearch.models._sizes import SizeProcess
 
 EI = LogEI()
 LEAST_CHANGE = 1e-12  # of a mean, in standard deviations of the scores

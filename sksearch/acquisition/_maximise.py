@@ -142,7 +142,7 @@ def maximise(
         Improved and given points, best first.
     """
     values = criterion(points)
-    order = np.argsort(-values, kind="stable")
+    order = np.argsort(-values, kind="stable")  # ties: equal on every machine
     points, values = points[order], values[order]
     best, best_values = points[:n_refined].copy(), values[:n_refined].copy()
     discrete = [j for j, d in enumerate(space.dimensions) if d.size != math.inf]
@@ -271,7 +271,7 @@ def _alternatives(
         places = (np.arange(n) + 0.5) / n
         places = places[(places < lower) | (places > upper)]
         return rng.permutation(places)[:N_ALTERNATIVES]
-    step = max(upper - lower, 1e-6)
+    step = max(upper - lower, 1e-6)  # a continuous number has cells of width 0
     near = [lower - 0.5 * step, upper + 0.5 * step]
     return [place for place in (*near, *rng.random(2)) if 0 < place < 1]
 

@@ -75,7 +75,7 @@ class Job:
 
     Examples
     --------
-    >>> from sksearch.base import Job
+    >>> from sksearch.base._decisions import Job
     >>> job = Job(trial_id=4, params={"C": 1.0}, resource=9, spent=3)
     >>> job.resource - job.spent  # units to be paid for, where training goes on
     6

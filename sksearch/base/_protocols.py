@@ -61,7 +61,8 @@ class Scheduler(Declares, ABC):
     --------
     >>> from sksearch.base import Plan, Rung, Scheduler, Start
     >>> from sksearch.samplers import RandomSampler
-    >>> from sksearch.simulators import Branin, GammaCurves, play
+    >>> from sksearch.simulators import Branin, GammaCurves
+    >>> from sksearch.simulators import play
     >>> class Three(Scheduler):
     ...     def next(self, history, rng):
     ...         done = len(history.trials) == 3

@@ -31,8 +31,8 @@ class State:
     Examples
     --------
     >>> from sklearn.linear_model import SGDClassifier
-    >>> from sksearch.base import State
-    >>> from sksearch.resources import EpochsResource
+    >>> from sksearch.base._state import State
+    >>> from sksearch.resources._epochs import EpochsResource
     >>> X, y = [[0], [1], [2], [3]], [0, 0, 1, 1]
     >>> state = State(SGDClassifier(random_state=0))
     >>> state = EpochsResource().train(state, X, y, 3, 0, [0, 1], {})

@@ -4,7 +4,3 @@ from sksearch.checkpoint._errors import (
     SearchLockedError as SearchLockedError,
     SearchMismatchError as SearchMismatchError,
 )
-from sksearch.checkpoint._load_history import (
-    SavedSearch as SavedSearch,
-    load_history as load_history,
-)

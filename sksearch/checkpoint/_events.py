@@ -60,7 +60,7 @@ class _Order:
 
     def __init__(self, header: Header):
         self._header = header
-        self._reached: list[int] = []  # by trial: the largest resource told
+        self._reached: list[int] = []  # by trial: the largest resource with a result
         self._running: dict[int, int] = {}  # by trial: the resource of its job
 
     def enter(self, event: Event | None) -> None:

@@ -19,7 +19,7 @@ from sksearch.checkpoint.identity._digests import OPAQUE, cut, digest
 from sksearch.checkpoint.identity._of_start import neutral, without_marks
 from sksearch.checkpoint.identity._reached import Reached
 from sksearch.fitting.run._setup import Setup
-from sksearch.space import When
+from sksearch.space._conditions import When
 
 # Parameters of a search that are separate parts, or may change from one fit to the next.
 NO_SETTINGS = {
@@ -113,7 +113,7 @@ def check_same(
             changes = []
         if name == GLOBALS:
             changes = [change for change in changes if (change[0] or GLOBALS) not in accepted]
-            if CODE in accepted or not same_python:  # texts of other code are no difference
+            if CODE in accepted or not same_python:  # ignore texts of other code
                 extended |= same_python and any(None in change for change in changes)
                 changes = [change for change in changes if None not in change]
         if changes:

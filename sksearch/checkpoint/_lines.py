@@ -61,7 +61,7 @@ def decode(line: bytes) -> dict | None:
     hook = _original if b'"$' in data else None
     try:
         record = json.loads(data.decode("utf-8", SURROGATES), object_hook=hook)
-    except (ValueError, TypeError, RecursionError):
+    except (ValueError, TypeError, RecursionError):  # the checksum fits, but no search wrote it
         return None
     return record if isinstance(record, dict) else None
 

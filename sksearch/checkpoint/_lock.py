@@ -11,7 +11,7 @@ from sksearch._utils._filesystem import system
 from sksearch._utils._terminal import warn
 from sksearch.checkpoint._errors import SearchLockedError
 
-PATIENCE_SECONDS = 30  # after which the user is told the reason for waiting
+PATIENCE_SECONDS = 30  # then a warning explains the wait
 
 _held: weakref.WeakSet = weakref.WeakSet()
 
@@ -45,7 +45,7 @@ class Lock:
                 )
             self._file.truncate(0)
             self._file.write("{} {}\n".format(*system().process()).encode())
-        except BaseException:
+        except BaseException:  # otherwise the lock would outlive this object
             self._file.close()
             raise
         _held.add(self)

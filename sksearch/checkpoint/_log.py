@@ -78,7 +78,7 @@ class Log:
         try:
             self._write(sync=True)
         except OSError:
-            lines.pop()
+            lines.pop()  # the caller knows that it is not stored
             raise
 
     def close(self) -> None:
@@ -130,7 +130,7 @@ class Log:
             self._n_written = 0
         self._failed = True  # until the end of this function, even if Ctrl-C interrupts it
         write_all(self._file, b"".join(lines[self._n_written :]))
-        self._n_written = len(lines)
+        self._n_written = len(lines)  # the next call writes the newer ones only
         if sync:
             self._sync_or_cut(offset)
             self._n_written = 0

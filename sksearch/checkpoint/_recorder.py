@@ -16,7 +16,7 @@ from sksearch._utils._compat import num_samples
 from sksearch._utils._terminal import say, warn
 from sksearch._utils._typing import Seed
 from sksearch._utils._versions import differences
-from sksearch.base import Job
+from sksearch.base._decisions import Job
 from sksearch.checkpoint._accept import accepted_names
 from sksearch.checkpoint._checkpoint import JOURNAL, Checkpoint
 from sksearch.checkpoint._errors import JournalError
@@ -82,7 +82,7 @@ class JournalRecorder(Recorder):
         self._header: Any = None
         if header is not None:
             self._header = header_of(read_events([header], self._journal, self._line))
-            self.unit = self._header.unit
+            self.unit, self.left_out = self._header.unit, self._header.left_out
         self._space: Any = None  # set, with the rungs, when the search is opened
         self._rungs: set[tuple[int, int]] = set()
         self._asked: set[tuple[int, int]] = set()
@@ -101,7 +101,7 @@ class JournalRecorder(Recorder):
 
     def rng(self, random_state: Seed) -> np.random.RandomState:
         """Return the initial generator of the search if it is resumed."""
-        # Without a seed, use the checkpoint's; a different seed is refused later.
+        # If no seed was passed, use the checkpoint's; a different seed is refused later.
         saved: Any = random_state if self._header is None else self._header.random_state
         with blaming(self._journal, self._line) if self._header is not None else nullcontext():
             if isinstance(saved, dict):
@@ -232,7 +232,7 @@ class JournalRecorder(Recorder):
     def adopt(self, task: Task, output: Output) -> None:
         """Write a state that arrived as bytes from another machine to a file."""
         if isinstance(output.state, bytes):
-            with suppress(OSError):
+            with suppress(OSError):  # a full disk: the state stays in memory
                 output.state = SavedState.write(output.state, self.folder, task.name)
 
     def keep(self, task: Task, output: Output) -> None:
@@ -320,6 +320,7 @@ class JournalRecorder(Recorder):
             objectives=list(aims.objectives),
             bounds=[[bound.metric, bound.op, float(bound.value)] for bound in aims.bounds],
             sample=None if sample is None else list(astuple(sample)),
+            left_out=list(setup.left_out),
         )
 
     def _compare(self, setup: Setup, parts: dict[str, dict]) -> None:

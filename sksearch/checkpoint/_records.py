@@ -169,6 +169,10 @@ class Header(Event):
     sample: Annotated[
         list | None, Entry("sample", kinds.optional(kinds.sample), is_sparse=True)
     ] = None
+    # Models of a list, too slow for the time.
+    left_out: Annotated[list[str], Entry("left_out", kinds.texts, is_sparse=True)] = field(
+        default_factory=list
+    )
 
     def __post_init__(self) -> None:
         if self.min_resources > self.max_resources:

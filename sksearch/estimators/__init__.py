@@ -21,11 +21,8 @@ _optima                       estimators' own scores without an optimum
 
 from sksearch.estimators._catboost import CatBoost
 from sksearch.estimators._composed import NOTHING
-from sksearch.estimators._default import default_space, own_candidate
-from sksearch.estimators._epoch_training import EpochTraining
-from sksearch.estimators._family import Family, Nothing, family_of, register
-from sksearch.estimators._first import first_candidates
-from sksearch.estimators._growth import Growth, growth_of
+from sksearch.estimators._family import Family, Nothing, register
+from sksearch.estimators._growth import Growth
 from sksearch.estimators._image_nets import ImageNets
 from sksearch.estimators._keras import Keras
 from sksearch.estimators._kernels import Bayes, Clusters, Kernels, Neighbours, Projections
@@ -33,7 +30,6 @@ from sksearch.estimators._lightgbm import LightGBM
 from sksearch.estimators._linear import Linear, StochasticGradient
 from sksearch.estimators._mlp import MLP
 from sksearch.estimators._model_choice import OneOf
-from sksearch.estimators._parts import Size
 from sksearch.estimators._sklearn_boosting import AdaBoost, GradientBoosting, HistGradientBoosting
 from sksearch.estimators._skorch import Skorch
 from sksearch.estimators._third_party import Probabilistic, Survival, TableNets
@@ -42,19 +38,7 @@ from sksearch.estimators._transformers import Transformers
 from sksearch.estimators._trees import Forests, Trees
 from sksearch.estimators._xgboost import XGBoost, XGBoostForest
 
-__all__ = [
-    "EpochTraining",
-    "Family",
-    "Growth",
-    "OneOf",
-    "Size",
-    "default_space",
-    "family_of",
-    "first_candidates",
-    "growth_of",
-    "own_candidate",
-    "register",
-]
+__all__ = ["Family", "Growth", "OneOf", "register"]
 
 for _family in (
     *(Nothing(NOTHING), Transformers(), Linear(), StochasticGradient(), Kernels(), Neighbours()),

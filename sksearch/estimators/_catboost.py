@@ -19,7 +19,7 @@ from ._parts import Size, SpaceDict, loguniform, randint
 from ._pipeline import last_step, replace_last_step
 
 NAME = "allow_writing_files"
-#: Users who set one of these want files.
+#: Settings that request files.
 WANTED = (NAME, "train_dir", "save_snapshot", "snapshot_file", "snapshot_interval")
 #: Losses whose number of leaf estimation steps does not change from 200 trees on.
 SAME_LEAVES = ("RMSE", "MAE", "Huber", "MultiClass", "YetiRank")
@@ -138,7 +138,7 @@ class CatBoost(Booster):
     ) -> None:
         """Train the missing trees in another estimator, and take over its model."""
         # A model keeps its generators until it is pickled. The copy never has them, so the result
-        # does not depend on where training was interrupted.
+        # does not depend on interruptions.
         own = model.get_params() | {name: count - done} | self.seeds_from(model, done)
         part = type(model)(**own)
         fit(part, X, y, params | {self.argument: model.copy()})

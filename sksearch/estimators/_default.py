@@ -129,7 +129,8 @@ def own_candidate(estimator: Any, space: SpaceDict | list[SpaceDict]) -> dict[st
     Examples
     --------
     >>> from sklearn.svm import SVC
-    >>> from sksearch.space import default_space, own_candidate
+    >>> from sksearch.estimators._default import own_candidate
+    >>> from sksearch.space import default_space
     >>> own_candidate(SVC(), default_space(SVC()))
     {'C': 1.0, 'gamma': 'scale'}
     """

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 
 from sksearch._utils._overrides import TRAINING
-from sksearch.base import State
+from sksearch.base._state import State
 
 
 class EpochTraining:
@@ -24,7 +24,8 @@ class EpochTraining:
 
     Examples
     --------
-    >>> from sksearch.estimators import EpochTraining, Family
+    >>> from sksearch.estimators import Family
+    >>> from sksearch.estimators._epoch_training import EpochTraining
     >>> class Rates(EpochTraining):
     ...     def after_change(self, model):
     ...         model.optimizer_.rate = model.rate  # which it reads only once

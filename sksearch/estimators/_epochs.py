@@ -9,9 +9,8 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from sksearch._utils._terminal import warn
-from sksearch.base import State
 from sksearch.base._resource import fit
-from sksearch.base._state import Labels
+from sksearch.base._state import Labels, State
 
 from ._epoch_training import EpochTraining
 from ._family import family_of, own_methods

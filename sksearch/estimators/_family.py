@@ -283,7 +283,7 @@ def family_of(estimator: Any) -> Family:
     Examples
     --------
     >>> from sklearn.ensemble import HistGradientBoostingClassifier
-    >>> from sksearch.estimators import family_of
+    >>> from sksearch.estimators._family import family_of
     >>> family_of(HistGradientBoostingClassifier()).counts
     ('max_iter',)
     """

@@ -14,9 +14,8 @@ from typing import Any, ClassVar
 
 from sksearch._utils._clock import now
 from sksearch._utils._overrides import PREDICTION, TRAINING, overridden
-from sksearch.base import State
 from sksearch.base._resource import fit
-from sksearch.base._state import Labels
+from sksearch.base._state import Labels, State
 from sksearch.estimators._model_choice import with_parameter
 
 from ._family import families, family_of, own_methods
@@ -182,7 +181,7 @@ class Growth:
 
     Examples
     --------
-    >>> from sksearch.estimators import growth_of
+    >>> from sksearch.estimators._growth import growth_of
     >>> from sklearn.ensemble import GradientBoostingClassifier
     >>> growth_of(GradientBoostingClassifier(), "n_estimators").looks(100, None)
     [32, 40, 50, 62, 78, 98, 100]
@@ -368,7 +367,7 @@ def growth_of(estimator: Any, name: str) -> Growth:
     Examples
     --------
     >>> from sklearn.ensemble import HistGradientBoostingClassifier
-    >>> from sksearch.estimators import growth_of
+    >>> from sksearch.estimators._growth import growth_of
     >>> growth_of(HistGradientBoostingClassifier(max_iter=30), "max_iter").own
     30
     """

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sksearch.base import State
+from sksearch.base._state import State
 
 from ._epoch_training import EpochTraining
 from ._family import Family

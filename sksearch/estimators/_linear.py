@@ -5,7 +5,7 @@ from typing import Any
 
 from sklearn.utils import check_random_state
 
-from sksearch.base import State
+from sksearch.base._state import State
 
 from ._epoch_training import EpochTraining
 from ._family import Family

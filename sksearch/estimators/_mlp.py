@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from sksearch._utils._compat import has_mlp_ended, set_generator_of_mlp, set_rate_of_mlp
-from sksearch.base import State
+from sksearch.base._state import State
 from sksearch.space import Outcome
 
 from ._epoch_training import EpochTraining, call_partial_fit

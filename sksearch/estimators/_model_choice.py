@@ -3,7 +3,7 @@
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -18,7 +18,8 @@ from sksearch.estimators._first import filled, first_candidates
 from sksearch.estimators._parts import Size, SpaceDict
 from sksearch.estimators._pipeline import last_step, path_of_last_step
 from sksearch.history import WHICH
-from sksearch.space import Outcome, Space, When
+from sksearch.space import Outcome, Space
+from sksearch.space._conditions import When
 from sksearch.space._values import equal
 
 RESERVED = (WHICH, "models", "named", "self")  # names that OneOf uses itself
@@ -61,7 +62,7 @@ class OneOf(Pipeline):
     >>> search = SearchCV(models, n_iter=12, random_state=0).fit(X, y)
     >>> search.estimator
     OneOf(models=[('nearest', KNeighborsClassifier()), ('svm', SVC())])
-    >>> type(search.best_estimator_) is type(dict(models)[search.best_params_["model"]])
+    >>> search.best_params_["model"] in dict(models)
     True
     """
 
@@ -229,6 +230,14 @@ def settled(estimator: Any) -> Any:
     """Return the models chosen by "auto" as a `OneOf`; any other estimator unchanged."""
     is_auto = isinstance(estimator, AutoModels) and estimator.named
     return OneOf(estimator.models) if is_auto else estimator
+
+
+def without(estimator: Any, names: Collection[str]) -> Any:
+    """Return a `OneOf` of the other models; any other estimator unchanged."""
+    if not (names and isinstance(estimator, OneOf)):
+        return estimator
+    kept = [pair for pair in estimator.named if pair[0] not in names]
+    return OneOf(kept, None if estimator.model in names else estimator.model)
 
 
 def model_of(estimator: Any) -> Any:

@@ -12,6 +12,8 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
     RandomForestClassifier,
@@ -19,6 +21,8 @@ from sklearn.ensemble import (
 )
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -31,7 +35,7 @@ from sksearch._utils._typing import Samples, Targets
 
 from ._tables import FEW_VALUES, KINDS, TableColumns, column_at, labels, look_at
 
-MOST_FOR_KERNELS = 5_000  # rows: training time grows as their square
+MOST_FOR_DISTANCES = 5_000  # rows: time of kernels and neighbours grows as their square
 MOST_CATEGORIES = 20  # per column; rare ones are merged
 UNREADABLE = "", "its values cannot be read"
 N_COMPONENTS = 30  # per text column
@@ -52,8 +56,8 @@ def default_models(
         encoded, with rare values merged; boosting uses them natively. skrub splits dates into
         parts and seconds, and turns texts into components. Missing numbers become the median if a
         model does not support them.
-    y : array-like of shape (n_samples,)
-        Target.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        Target, or several: labels that are present or not, classes, or numbers.
     task : {"classification", "regression"} or None, default=None
         Kind of y. None: classification if y is not numeric, or has only whole numbers with at most
         20 different values, or at most the square root of the number of rows.
@@ -61,22 +65,23 @@ def default_models(
     Returns
     -------
     models : list of tuple (str, estimator)
-        The fastest first, all untuned: a linear model, a forest, gradient boosting (LightGBM if
-        installed), a net, and up to 5,000 rows a support vector machine. You can print it, edit
-        it, and pass it to `SearchCV`.
+        All untuned: a linear model, gradient boosting (LightGBM if installed), a forest, extra
+        trees, a net, and up to 5,000 rows a support vector machine and nearest neighbours. A
+        model for one target is fitted for each of several. You can print the list, edit it, and
+        pass it to `SearchCV`.
 
     Raises
     ------
     ValueError
-        If X and y are not a table with one target, or `task` is unknown.
+        If X and y are not a table and its targets, or `task` is unknown.
 
     Examples
     --------
     >>> from sklearn.datasets import load_wine
-    >>> from sksearch.space import default_models
+    >>> from sksearch import default_models
     >>> X, y = load_wine(return_X_y=True)
     >>> [name for name, _ in default_models(X, y)]
-    ['linear', 'forest', 'boosting', 'net', 'kernel']
+    ['linear', 'boosting', 'forest', 'extra', 'net', 'kernel', 'nearest']
     """
     if task not in (None, "classification", "regression"):
         raise ValueError(f"task={task!r} must be 'classification', 'regression' or None.")
@@ -84,22 +89,19 @@ def default_models(
     shape: Any = getattr(X, "shape", ())
     if target.ndim == 2 and target.shape[1] == 1:
         target = target.ravel()
-    if target.ndim == 2:
+    if len(shape) != 2 or target.ndim not in (1, 2) or len(target) != shape[0]:
         raise ValueError(
-            f"y has {target.shape[1]} columns, but the default models predict one target: pass "
-            "one column, or a list of models that support several, such as SearchCV([Ridge(), "
-            "RandomForestRegressor()])."
+            "X must be a table, and y must have one or several targets for each of its rows, got "
+            f"X of shape {shape} and y of shape {target.shape}: pass an array, a sparse matrix or "
+            "a DataFrame as X."
         )
-    if len(shape) != 2 or target.ndim != 1 or len(target) != shape[0]:
-        raise ValueError(
-            "X must be a table, and y must have one target for each of its rows, got X of shape "
-            f"{shape} and y of shape {target.shape}: pass an array, a sparse matrix or a "
-            "DataFrame as X."
-        )
-    classifies = _has_classes(target) if task is None else task == "classification"
+    columns = [target] if target.ndim == 1 else [np.array([*column]) for column in target.T]
+    classifies = all(map(_has_classes, columns)) if task is None else task == "classification"
     models = _classifiers() if classifies else _regressors()
-    if num_samples(X) > MOST_FOR_KERNELS:
-        models.pop("kernel")
+    if target.ndim == 2:
+        models = _for_several(models, target, classifies)
+    if num_samples(X) > MOST_FOR_DISTANCES:
+        del models["kernel"], models["nearest"]
     table, many = _table_of(X)
     return [(name, _prepared(name, model, table, many)) for name, model in models.items()]
 
@@ -115,21 +117,34 @@ def _has_classes(target: np.ndarray) -> bool:
 def _classifiers() -> dict[str, Any]:
     return {
         "linear": LogisticRegression(max_iter=1000),
-        "forest": RandomForestClassifier(),
         "boosting": _boosting("LGBMClassifier") or HistGradientBoostingClassifier(),
+        "forest": RandomForestClassifier(),
+        "extra": ExtraTreesClassifier(),
         "net": MLPClassifier(),
         "kernel": SVC(),
+        "nearest": KNeighborsClassifier(),
     }
 
 
 def _regressors() -> dict[str, Any]:
     return {
         "linear": Ridge(),
-        "forest": RandomForestRegressor(),
         "boosting": _boosting("LGBMRegressor") or HistGradientBoostingRegressor(),
+        "forest": RandomForestRegressor(),
+        "extra": ExtraTreesRegressor(),
         "net": MLPRegressor(),
         "kernel": SVR(),
+        "nearest": KNeighborsRegressor(),
     }
+
+
+def _for_several(models: dict[str, Any], target: np.ndarray, classifies: bool) -> dict[str, Any]:
+    """Return the models for several targets: those for one are fitted for each."""
+    wrap: Any = MultiOutputClassifier if classifies else MultiOutputRegressor
+    one = {"boosting", "kernel"} | ({"linear"} if classifies else set())
+    if classifies and type_of_target(target) != "multilabel-indicator":
+        one = {*models}  # scikit-learn's accuracy is not for several targets of several classes
+    return {name: wrap(model) if name in one else model for name, model in models.items()}
 
 
 def _boosting(name: str) -> Any:
@@ -146,7 +161,7 @@ def _prepared(name: str, model: Any, table: TableColumns | None, many: set[str])
 
     `many` lists the categories with many values, which are read as texts if possible.
     """
-    scaled = name in ("linear", "net", "kernel")
+    scaled = name in ("linear", "net", "kernel", "nearest")
     fill: dict = {"strategy": "median"} | ({"keep_empty_features": True} if table else {})
     numbers = [SimpleImputer(**fill), StandardScaler()] if scaled else []
     if table is None:

@@ -73,7 +73,7 @@ class Size:
 
     Examples
     --------
-    >>> from sksearch.estimators import Size
+    >>> from sksearch.estimators._parts import Size
     >>> Size(n_samples=100).leaf(100), Size(n_samples=100_000).leaf(100)
     (5, 100)
     """

@@ -10,7 +10,7 @@ from sklearn.pipeline import Pipeline
 
 from sksearch._utils._compat import consumed_params, num_samples
 from sksearch._utils._overrides import TRAINING, overridden
-from sksearch.base import State
+from sksearch.base._state import State
 
 ROUNDING = 1e-4  # relative; in single precision, the two ways of PCA differ by up to 1e-5
 
@@ -153,7 +153,7 @@ def _enter_first(state, X, y, fit_params):
     elif not faithful:
         again = _transform(state.estimator, X)
         if not _alike(Xt, again):
-            state.rows = Xt  # such as those of TargetEncoder, which cross-fits
+            state.rows = Xt  # for example of TargetEncoder, which cross-fits
         else:
             Xt = again  # bit-identical to the input of later rungs
     return Xt, yt, fit_params

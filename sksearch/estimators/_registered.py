@@ -5,7 +5,7 @@ from typing import Any
 
 from ._parts import Size, SpaceDict
 
-#: Spaces by class. They take precedence over those of families.
+#: Spaces by class. They take precedence over families' spaces.
 _SPACES: dict[type, SpaceDict | Callable[..., SpaceDict]] = {}
 
 

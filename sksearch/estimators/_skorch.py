@@ -18,7 +18,7 @@ import numpy as np
 from sksearch._utils._gpus import free_gpu_caches
 from sksearch._utils._seeds import generator_states, set_generator_states
 from sksearch._utils._terminal import warn
-from sksearch.base import State
+from sksearch.base._state import State
 
 from ._epoch_training import EpochTraining
 from ._family import Family
@@ -228,7 +228,7 @@ def _one_training(state: State, net: Any, begins: bool, ends: bool, alone: bool)
         try:
             with _without_files(net) if writes else nullcontext():
                 notify(method, **arguments)
-        except KeyboardInterrupt:  # EarlyStopping ends a training by it
+        except KeyboardInterrupt:  # raised by EarlyStopping to end a fit
             vars(net)[STOPPED] = True
             raise
 

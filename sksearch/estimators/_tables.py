@@ -47,7 +47,7 @@ KINDS = ("numbers", "categories", "dates", "texts")
 class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore
     """Read the columns of a table as plain numbers, categories, dates and texts.
 
-    `sksearch.space.default_models` creates it from the data. It accepts a pandas or polars
+    `sksearch.default_models` creates it from the data. It accepts a pandas or polars
     DataFrame, a PyArrow table or an array, and any dtype of a column, even one not seen in
     training.
 
@@ -76,7 +76,7 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     Examples
     --------
     >>> import pandas as pd
-    >>> from sksearch.space import TableColumns
+    >>> from sksearch.estimators._tables import TableColumns
     >>> frame = pd.DataFrame({"age": pd.array([31, None], dtype="Int64"), "id": ["a7", "b2"]})
     >>> TableColumns(numbers=["age"], left_out={"id": "names the rows"}).fit_transform(frame)
         age

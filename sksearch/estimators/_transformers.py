@@ -14,7 +14,7 @@ from ._parts import (
     uniform,
 )
 
-#: Transformers with at most as many components as features.
+#: Transformers with at most n_features components.
 OF_FEATURES = {
     f"sklearn.{name}"
     for name in ("PCA", "IncrementalPCA", "TruncatedSVD", "NeighborhoodComponentsAnalysis")

@@ -85,7 +85,7 @@ class Executor(ABC):
     Examples
     --------
     >>> from concurrent.futures import Future
-    >>> from sksearch.executors import Executor
+    >>> from sksearch.executors._base import Executor
     >>> class AtOnce(Executor):
     ...     def __init__(self, function, context):
     ...         self.function, self.context, self.n_workers = function, context, 1

@@ -10,7 +10,7 @@ from itertools import count
 from typing import Any
 
 from sksearch._utils._clock import now
-from sksearch.base import Job
+from sksearch.base._decisions import Job
 from sksearch.executors._base import Executor, Finished
 from sksearch.executors._signals import Interrupts
 from sksearch.history import History, Result
@@ -316,7 +316,7 @@ class _PendingJobs:
             running = [f for f in self._jobs[0].futures if not f.done()]
             self._wait(running)
             self.tell_next()
-        # The job after a stopped one is not told: a resumed search finds its output.
+        # The result of the job after a stopped one stays open: a resumed search finds its output.
         self.tell_next()
         if self._seconds_to_stop() < math.inf:
             left = [future for future in all_tasks if not future.done()]

@@ -257,7 +257,8 @@ class VirtualExecutor(Executor):
 
     Examples
     --------
-    >>> from sksearch.executors import VirtualClock, VirtualExecutor, spend
+    >>> from sksearch.executors import VirtualClock, spend
+    >>> from sksearch.executors._virtual import VirtualExecutor
     >>> def work(context, task, environment):
     ...     spend(task)
     ...     return task

@@ -25,7 +25,7 @@ from sksearch.experiment._run_once import (
     space_name,
 )
 from sksearch.progress._status_line import StatusLine, duration
-from sksearch.simulators import CurveProblem
+from sksearch.simulators._problem import CurveProblem
 
 if TYPE_CHECKING:
     import pandas
@@ -111,7 +111,8 @@ def run_experiment(
     >>> from sksearch.experiment import run_experiment
     >>> from sksearch.samplers import RandomSampler
     >>> from sksearch.schedulers import FullFidelity, Hyperband
-    >>> from sksearch.simulators import FAMILIES, GammaCurves, Rastrigin
+    >>> from sksearch.simulators import FAMILIES, GammaCurves
+    >>> from sksearch.simulators._functions import Rastrigin
     >>> table = run_experiment(
     ...     {
     ...         "random": (RandomSampler(), FullFidelity(17)),

@@ -14,7 +14,9 @@ from sksearch.executors import VirtualClock
 from sksearch.history import History
 from sksearch.reader._read import chosen_metric, read
 from sksearch.reader._sources import FittedSearch
-from sksearch.simulators import CurveProblem, SimulatedEstimator, play
+from sksearch.simulators import SimulatedEstimator
+from sksearch.simulators._play import play
+from sksearch.simulators._problem import CurveProblem
 
 CURVES = ("resource", "seconds", "loss", "incumbent")  # columns with one entry per evaluation
 SPACES = ("param_distributions", "search_spaces", "param_grid")  # searches' names of their space

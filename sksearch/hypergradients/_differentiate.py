@@ -36,7 +36,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 TRANSIENT = 1e6  # growth of terms before they shrink, for maps that are not symmetric
 
-#: Rows of a training step; None for all rows.
+#: Rows of one step; None for all rows.
 Rows = np.ndarray | None
 
 

@@ -202,7 +202,7 @@ class CrossValidatedLoss:
             np.broadcast_to(np.asarray(self._value(name, params), dtype=float), self._size(name))
             for name in self.ranges
         ]
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore"):  # a penalty of 0 is -inf, and is clipped later
             return np.log(np.concatenate(values))
 
     def params(self, theta: np.ndarray) -> dict[str, Any]:
@@ -210,6 +210,7 @@ class CrossValidatedLoss:
         params, i = {}, 0
         for name, (low, high) in self.ranges.items():
             n = self._size(name)
+            # exp(log(x)) may leave the range by an ulp.
             values = np.clip(np.exp(theta[i : i + n]), low, high).tolist()
             params[name] = tuple(values) if name == self.parts.penalties_name else values[0]
             i += n

@@ -130,6 +130,6 @@ class LinearProblem(BilevelProblem):
             jac=True,
             hessp=lambda w, v: self.hessian_product(w, theta, v),
             method="trust-ncg",
-            options={"gtol": 1e-11},
+            options={"gtol": 1e-11},  # the derivative holds only at the minimum
         )
         return found.x

@@ -142,7 +142,7 @@ class CholeskyFactor:
         """Return L and its inverse, with the least jitter that suffices."""
         if not np.isfinite(K).all():
             raise np.linalg.LinAlgError(f"matrix of shape {K.shape} has non-finite entries.")
-        scale = np.mean(np.diag(K))
+        scale = np.mean(np.diag(K))  # rounding errors grow with the entries
         while True:
             self.added_jitter = self.jitter * scale
             found = _cholesky(K + self.added_jitter * np.eye(len(K)), scale)

@@ -12,8 +12,8 @@ from sksearch.models._normal import slope_of_log_cdf
 
 # Noise variance of a label: one failure makes another likely, not certain.
 LABEL_NOISE = 0.1
-# A process of scores expects much beyond the border of failures, where it is uncertain. A smooth
-# probability would let it go there repeatedly.
+# A process of scores expects much beyond the border of failures, because it is uncertain there. A
+# smooth probability would let it go there repeatedly.
 SHARPNESS = 1e3
 # At a border of equal probabilities half of the candidates fail, and the optimum is not found
 # sooner.
@@ -54,7 +54,8 @@ class Feasibility:
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.models import Feasibility, GaussianProcess, MixedKernel
+    >>> from sksearch.models import GaussianProcess, MixedKernel
+    >>> from sksearch.models._feasibility import Feasibility
     >>> U, ok = np.array([[0.1], [0.3], [0.9]]), np.array([True, True, False])
     >>> labels = np.where(ok, 1, -1) - 1 / 5  # less their mean, see Notes
     >>> gp = GaussianProcess(MixedKernel([False]), np.log([1e-3, 1, 0.3])).fit(U, labels, 0.1)
@@ -118,7 +119,9 @@ class Margin:
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.models import GaussianProcess, Margin, MixedKernel, prior
+    >>> from sksearch.models import GaussianProcess, MixedKernel
+    >>> from sksearch.models._feasibility import Margin
+    >>> from sksearch.models._learning import prior
     >>> kernel = MixedKernel(np.array([False]))
     >>> gp = GaussianProcess(kernel, prior(kernel)[0])
     >>> slacks = np.array([-1.0, 1.0])
@@ -176,7 +179,7 @@ class AllOf:
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.models import AllOf
+    >>> from sksearch.models._feasibility import AllOf
     >>> AllOf([]).log_probability(np.zeros((2, 3)))
     array([0., 0.])
     """
@@ -216,6 +219,7 @@ def pulled_in(slacks: np.ndarray) -> np.ndarray:
 def _mean_and_sd(slacks: np.ndarray) -> tuple[float, float]:
     values = pulled_in(slacks)
     sd = values.std()
+    # Equal slacks differ by rounding errors only: they are not blown up.
     return float(values.mean()), float(sd) if sd > 1e-12 else 1.0
 
 

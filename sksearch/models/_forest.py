@@ -86,7 +86,7 @@ class Forest:
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.models import Forest
+    >>> from sksearch.models._forest import Forest
     >>> U = np.array([[0.1], [0.5], [0.9]])
     >>> forest = Forest().fit(U, np.array([1.0, 2.0, 4.0]), np.random.default_rng(0))
     >>> mean, sd = forest.predict(np.array([[0.5], [0.7]]))

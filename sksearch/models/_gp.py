@@ -303,7 +303,10 @@ def log_likelihood_gradient(
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.models import MixedKernel, log_likelihood_gradient, prior, standardise
+    >>> from sksearch.models import MixedKernel
+    >>> from sksearch.models._gp import log_likelihood_gradient
+    >>> from sksearch.models._learning import prior
+    >>> from sksearch.models._transforms import standardise
     >>> U = np.linspace(0, 1, 8)[:, None]
     >>> y = standardise(np.sin(6 * U[:, 0]))
     >>> kernel = MixedKernel([False])

@@ -267,7 +267,7 @@ class MixedKernel:
 
 def _warped(u: np.ndarray, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return w(u) = 1 - (1 - u^a)^b and its slope."""
-    u = np.clip(u, EDGE, 1 - EDGE)
+    u = np.clip(u, EDGE, 1 - EDGE)  # logarithms at the ends would be infinite
     ua = u**a
     rest = -np.expm1(a * np.log(u))  # 1 - u^a
     return 1 - rest**b, a * b * ua / u * rest ** (b - 1)

@@ -44,7 +44,8 @@ def prior(kernel: MixedKernel) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.models import MixedKernel, prior
+    >>> from sksearch.models import MixedKernel
+    >>> from sksearch.models._learning import prior
     >>> mode, spread = prior(MixedKernel([False, False]))
     >>> np.exp(mode).round(3).tolist()  # noise, signal, two length-scales
     [0.007, 1.0, 1.0, 1.0]
@@ -85,7 +86,9 @@ def log_posterior(
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.models import MixedKernel, log_posterior, prior, standardise
+    >>> from sksearch.models import MixedKernel
+    >>> from sksearch.models._learning import log_posterior, prior
+    >>> from sksearch.models._transforms import standardise
     >>> U = np.linspace(0, 1, 8)[:, None]
     >>> y = standardise(np.sin(6 * U[:, 0]))
     >>> kernel = MixedKernel([False])
@@ -132,7 +135,8 @@ def learn_theta(
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.models import MixedKernel, learn_theta, standardise
+    >>> from sksearch.models import MixedKernel, learn_theta
+    >>> from sksearch.models._transforms import standardise
     >>> U = np.linspace(0, 1, 8)[:, None]
     >>> y = standardise(np.sin(6 * U[:, 0]))
     >>> kernel = MixedKernel([False])
@@ -157,6 +161,7 @@ def learn_theta(
             jac=True,
             method="L-BFGS-B",
             bounds=bounds,
+            # Each iteration costs O(n^3), and many rows tell more.
             options={"maxiter": 40 if len(y) <= 300 else 20, "ftol": 1e-5},
         )
         if best is None or found.fun < best.fun:
@@ -212,7 +217,9 @@ def sample_theta(
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.models import MixedKernel, sample_theta, prior, standardise
+    >>> from sksearch.models import MixedKernel, sample_theta
+    >>> from sksearch.models._learning import prior
+    >>> from sksearch.models._transforms import standardise
     >>> U = np.linspace(0, 1, 8)[:, None]
     >>> y = standardise(np.sin(6 * U[:, 0]))
     >>> kernel = MixedKernel([False])
@@ -245,6 +252,7 @@ def _slice_step(
     rng: np.random.Generator,
 ) -> np.ndarray:
     """Draw a point on the line through `point` with a density above a random level."""
+    # Logarithms, since the density itself would underflow.
     level = density(point) + np.log(rng.random())
     left = -rng.random()
     right = left + 1
@@ -252,7 +260,7 @@ def _slice_step(
         left -= 1
     while density(point + right * direction) > level and right < 8:
         right += 1
-    while right - left > 1e-9:
+    while right - left > 1e-9:  # shorter, the point does not move
         t = rng.uniform(left, right)
         proposal = point + t * direction
         if density(proposal) > level:

@@ -56,7 +56,7 @@ class Parzen:
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.models import Parzen
+    >>> from sksearch.models._parzen import Parzen
     >>> density = Parzen(np.array([[0.2], [0.3]]), np.ones(2), np.array([0]), np.array([0.1]))
     >>> at = np.array([[0.25], [0.9]])
     >>> np.exp(density.log_density(at, at)).round(2).tolist()
@@ -165,6 +165,7 @@ class Parzen:
         log_mass = np.log(np.maximum(high - low, TINY))
         if (far := high < FAR).any():
             low, high = log_ndtr(z[:, 0][far]), log_ndtr(z[:, 1][far])
+            # Equal ends by rounding would give the logarithm of 0.
             log_mass[far] = high + np.log1p(-np.exp(np.minimum(low - high, -1e-16)))
         inside = ndtr((1 - centres) / self.h[j]) - ndtr(-centres / self.h[j])
         width = (places[:, 1] - places[:, 0])[:, None]

@@ -68,7 +68,7 @@ class SizeKernel(MixedKernel):
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.models import SizeKernel
+    >>> from sksearch.models._sizes import SizeKernel
     >>> kernel = SizeKernel([False])
     >>> theta = np.r_[np.log([1.0, 0.5]), 0.0, np.log([0.5, 1.0, 2.0])]
     >>> points = kernel.features(theta, np.array([[0.3, 0.0], [0.3, 0.5], [0.3, 1.0]]))
@@ -177,7 +177,7 @@ class SizeProcess(GaussianProcess):
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.models import SizeKernel, SizeProcess
+    >>> from sksearch.models._sizes import SizeKernel, SizeProcess
     >>> theta = np.r_[np.log([1e-3, 1.0, 0.5]), 0.0, np.log([0.5, 1e-3, 2.0])]
     >>> gp = SizeProcess(SizeKernel([False]), theta)
     >>> gp = gp.fit(np.array([[0.2, 1.0]]), np.array([0.5]))

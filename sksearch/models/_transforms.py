@@ -15,7 +15,7 @@ def standardise(y: np.ndarray) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.models import standardise
+    >>> from sksearch.models._transforms import standardise
     >>> standardise(np.array([1.0, 2.0, 3.0])).round(3).tolist()
     [-1.225, 0.0, 1.225]
     """
@@ -82,7 +82,8 @@ def inverse_power_transform(y: np.ndarray, z: np.ndarray) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.models import inverse_power_transform, robust_power_transform
+    >>> from sksearch.models import robust_power_transform
+    >>> from sksearch.models._transforms import inverse_power_transform
     >>> scores = np.array([0.7, 0.8, 0.85, 0.9])
     >>> z = robust_power_transform(scores)
     >>> inverse_power_transform(scores, z).round(3)
@@ -96,6 +97,7 @@ def inverse_power_transform(y: np.ndarray, z: np.ndarray) -> np.ndarray:
         powers = yeo_johnson(first, exponent)
         z = _inverse_yeo_johnson(z * powers.std() + powers.mean(), exponent)
     width = np.ptp(y)
+    # The inverse power explodes where a model extrapolates.
     return np.clip(scale * (z * kept.std() + kept.mean()), y.min() - width, y.max() + width)
 
 
@@ -107,6 +109,7 @@ def _scale(y: np.ndarray) -> float:
 def _winsorise(y: np.ndarray) -> np.ndarray:
     """Raise scores far below the others."""
     median = np.median(y)
+    # The better half is never an outlier: its spread is the measure.
     better = y[y >= median]
     above = np.sqrt(np.mean((better - median) ** 2))
     below = median - np.quantile(y, 0.25)

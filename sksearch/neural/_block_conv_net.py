@@ -73,10 +73,6 @@ class BlockConvNetClassifier(ImageClassifier):
     Attributes
     ----------
     {attributes}
-
-    See Also
-    --------
-    block_conv_net_space : Search space of this net.
     ConvNetClassifier : A net for practical use.
 
     References
@@ -111,32 +107,32 @@ class BlockConvNetClassifier(ImageClassifier):
         "head": [tuple, list],
     }
 
+    @staticmethod
+    def space() -> dict[str, Any]:
+        """Make the space of `BlockConvNetClassifier`, with 39,200 models.
 
-def block_conv_net_space() -> dict[str, Any]:
-    """Make the space of `BlockConvNetClassifier`, with 39,200 models.
+        Returns
+        -------
+        space : dict
+            Values of each parameter, to edit as needed.
 
-    Returns
-    -------
-    space : dict
-        Values of each parameter, to edit as needed.
+        Notes
+        -----
+        The published ranges have 39,200 models, since 1e-7 to 1 spans eight learning rates. The
+        published number, 34,300, counts seven of them.
 
-    Notes
-    -----
-    The published ranges have 39,200 models, since 1e-7 to 1 spans eight learning rates. The
-    published number, 34,300, counts seven of them.
-
-    Examples
-    --------
-    >>> from sksearch.neural import block_conv_net_space
-    >>> sorted(block_conv_net_space())[:3]
-    ['batch_size', 'filter_size', 'learning_rate']
-    """
-    return {
-        "n_blocks": [1, 2, 3, 4, 5],
-        "n_layers": [1, 2, 3, 4, 5],
-        "n_filters": [4, 8, 16, 32, 64, 128, 256],
-        "filter_size": [3, 5],
-        "separable": [False, True],
-        "learning_rate": [1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0],
-        "batch_size": [4, 8, 16, 32, 64, 128, 256],
-    }
+        Examples
+        --------
+        >>> from sksearch.neural import BlockConvNetClassifier
+        >>> sorted(BlockConvNetClassifier.space())[:3]
+        ['batch_size', 'filter_size', 'learning_rate']
+        """
+        return {
+            "n_blocks": [1, 2, 3, 4, 5],
+            "n_layers": [1, 2, 3, 4, 5],
+            "n_filters": [4, 8, 16, 32, 64, 128, 256],
+            "filter_size": [3, 5],
+            "separable": [False, True],
+            "learning_rate": [1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0],
+            "batch_size": [4, 8, 16, 32, 64, 128, 256],
+        }

@@ -119,10 +119,6 @@ class ConvNetClassifier(ImageClassifier):
     ----------
     {attributes}
 
-    See Also
-    --------
-    conv_net_space : Search space of this net.
-
     References
     ----------
     .. [1] K. He, X. Zhang, S. Ren, J. Sun, "Deep residual learning for image recognition",
@@ -170,40 +166,40 @@ class ConvNetClassifier(ImageClassifier):
         "ema_decay": SHARE,
     }
 
+    @staticmethod
+    def space(horizon: int | None = None) -> dict[str, Any]:
+        """Make the space of `ConvNetClassifier`: size, regularisation, and how to train.
 
-def conv_net_space(horizon: int | None = None) -> dict[str, Any]:
-    """Make the space of `ConvNetClassifier`: size, regularisation, and how to train.
+        Parameters
+        ----------
+        horizon : int or None, default=None
+            Number of epochs that the best candidates get, for the schedules of the learning rate.
+            None: schedules are not searched.
 
-    Parameters
-    ----------
-    horizon : int or None, default=None
-        Number of epochs that the best candidates get, for the schedules of the learning rate.
-        None: schedules are not searched.
+        Returns
+        -------
+        space : dict
+            Values of each parameter, to edit as needed. `flip` is omitted, since you know in
+            advance if mirrored images mean the same.
 
-    Returns
-    -------
-    space : dict
-        Values of each parameter, to edit as needed. `flip` is omitted, since you know in advance
-        if mirrored images mean the same.
-
-    Examples
-    --------
-    >>> from sksearch.neural import conv_net_space
-    >>> sorted(conv_net_space())[:3]
-    ['batch_size', 'cutout', 'dropout']
-    """
-    space = {
-        "n_filters": [8, 16, 32, 64],
-        "n_blocks": [1, 2, 3],
-        "learning_rate": loguniform(1e-2, 1),
-        "weight_decay": loguniform(1e-5, 1e-2),
-        "batch_size": [32, 64, 128, 256, 512],
-        "dropout": uniform(0, 0.5),
-        "label_smoothing": uniform(0, 0.2),
-        "shift": randint(0, 5),
-        "cutout": [0, 4, 8, 12],
-        "ema_decay": [0.0, 0.9, 0.99],
-    }
-    if horizon is not None:
-        space |= {"schedule": ["constant", "cosine", "one_cycle"], "horizon": [horizon]}
-    return space
+        Examples
+        --------
+        >>> from sksearch.neural import ConvNetClassifier
+        >>> sorted(ConvNetClassifier.space())[:3]
+        ['batch_size', 'cutout', 'dropout']
+        """
+        space = {
+            "n_filters": [8, 16, 32, 64],
+            "n_blocks": [1, 2, 3],
+            "learning_rate": loguniform(1e-2, 1),
+            "weight_decay": loguniform(1e-5, 1e-2),
+            "batch_size": [32, 64, 128, 256, 512],
+            "dropout": uniform(0, 0.5),
+            "label_smoothing": uniform(0, 0.2),
+            "shift": randint(0, 5),
+            "cutout": [0, 4, 8, 12],
+            "ema_decay": [0.0, 0.9, 0.99],
+        }
+        if horizon is not None:
+            space |= {"schedule": ["constant", "cosine", "one_cycle"], "horizon": [horizon]}
+        return space

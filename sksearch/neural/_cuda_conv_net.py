@@ -55,10 +55,6 @@ class CudaConvNetClassifier(ImageClassifier):
     Attributes
     ----------
     {attributes}
-
-    See Also
-    --------
-    cuda_conv_net_space : Search space of this net.
     ConvNetClassifier : A net for practical use.
 
     References
@@ -85,27 +81,27 @@ class CudaConvNetClassifier(ImageClassifier):
         "n_filters_3": POSITIVE,
     }
 
+    @staticmethod
+    def space() -> dict[str, Any]:
+        """Make the space of `CudaConvNetClassifier`: widths, and how to train.
 
-def cuda_conv_net_space() -> dict[str, Any]:
-    """Make the space of `CudaConvNetClassifier`: widths, and how to train.
+        Returns
+        -------
+        space : dict
+            Distribution of each parameter, to edit as needed.
 
-    Returns
-    -------
-    space : dict
-        Distribution of each parameter, to edit as needed.
-
-    Examples
-    --------
-    >>> from sksearch.neural import cuda_conv_net_space
-    >>> sorted(cuda_conv_net_space())[:3]
-    ['batch_size', 'learning_rate', 'momentum']
-    """
-    return {
-        "n_filters_1": LogRandInt(16, 257),
-        "n_filters_2": LogRandInt(16, 257),
-        "n_filters_3": LogRandInt(16, 257),
-        "learning_rate": loguniform(1e-6, 1),
-        "weight_decay": loguniform(1e-6, 1e-1),
-        "momentum": uniform(0.3, 0.699),  # 0.3 to 0.999
-        "batch_size": LogRandInt(32, 513),
-    }
+        Examples
+        --------
+        >>> from sksearch.neural import CudaConvNetClassifier
+        >>> sorted(CudaConvNetClassifier.space())[:3]
+        ['batch_size', 'learning_rate', 'momentum']
+        """
+        return {
+            "n_filters_1": LogRandInt(16, 257),
+            "n_filters_2": LogRandInt(16, 257),
+            "n_filters_3": LogRandInt(16, 257),
+            "learning_rate": loguniform(1e-6, 1),
+            "weight_decay": loguniform(1e-6, 1e-1),
+            "momentum": uniform(0.3, 0.699),  # 0.3 to 0.999
+            "batch_size": LogRandInt(32, 513),
+        }

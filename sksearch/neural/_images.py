@@ -8,7 +8,7 @@ import numpy as np
 from sksearch.neural._torch import torch
 
 VALUES_AT_ONCE = 2**20  # values converted to float64 at a time
-ROWS_FOR_SCALE = 10_000  # rows whose means and deviations equal those of all rows to three digits
+ROWS_FOR_SCALE = 10_000  # enough rows for the means and deviations of all rows to three digits
 SHARE_OF_MEMORY = 0.5  # largest share of a GPU's free memory for images that stay on it
 
 

@@ -10,7 +10,8 @@ from sksearch._utils._compat import Interval
 from sksearch.neural._base import ImageClassifier, documented
 from sksearch.neural._nets import Dropout, Same, image_after, last_layer
 from sksearch.neural._torch import nn
-from sksearch.space import LogRandInt, When
+from sksearch.space import LogRandInt
+from sksearch.space._conditions import When
 
 MAX_LAYERS = 5
 POSITIVE = [Interval(Integral, 1, None, closed="left")]
@@ -69,10 +70,6 @@ class LayeredConvNetClassifier(ImageClassifier):
     Attributes
     ----------
     {attributes}
-
-    See Also
-    --------
-    layered_conv_net_space : Search space of this net.
     ConvNetClassifier : A net for practical use.
 
     Notes
@@ -131,31 +128,31 @@ class LayeredConvNetClassifier(ImageClassifier):
         | {f"{kind}_{i}": KINDS[kind] for i in range(1, 6) for kind in KINDS}
     )
 
+    @staticmethod
+    def space() -> dict[str, Any]:
+        """Make the space of `LayeredConvNetClassifier`: the architecture, layer by layer.
 
-def layered_conv_net_space() -> dict[str, Any]:
-    """Make the space of `LayeredConvNetClassifier`: the architecture, layer by layer.
+        Returns
+        -------
+        space : dict
+            Values of each parameter, to edit as needed. The parameters of a layer are active if
+            the net has that layer.
 
-    Returns
-    -------
-    space : dict
-        Values of each parameter, to edit as needed. The parameters of a layer are active if the
-        net has that layer.
-
-    Examples
-    --------
-    >>> from sksearch.neural import layered_conv_net_space
-    >>> sorted(layered_conv_net_space())[:3]
-    ['batch_norm_1', 'batch_norm_2', 'batch_norm_3']
-    """
-    space: dict[str, Any] = {"n_layers": [1, 2, 3, 4, 5]}
-    for i in range(1, MAX_LAYERS + 1):
-        layer = {
-            "n_filters": LogRandInt(2, 129),
-            "filter_size": randint(3, 11),
-            "dropout": uniform(0, 0.9),
-            "batch_norm": [False, True],
-            "pooling": [False, True],
-        }
-        for kind, values in layer.items():
-            space[f"{kind}_{i}"] = values if i == 1 else When(values, "n_layers", ">=", i)
-    return space
+        Examples
+        --------
+        >>> from sksearch.neural import LayeredConvNetClassifier
+        >>> sorted(LayeredConvNetClassifier.space())[:3]
+        ['batch_norm_1', 'batch_norm_2', 'batch_norm_3']
+        """
+        space: dict[str, Any] = {"n_layers": [1, 2, 3, 4, 5]}
+        for i in range(1, MAX_LAYERS + 1):
+            layer = {
+                "n_filters": LogRandInt(2, 129),
+                "filter_size": randint(3, 11),
+                "dropout": uniform(0, 0.9),
+                "batch_norm": [False, True],
+                "pooling": [False, True],
+            }
+            for kind, values in layer.items():
+                space[f"{kind}_{i}"] = values if i == 1 else When(values, "n_layers", ">=", i)
+        return space

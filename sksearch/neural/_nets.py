@@ -103,7 +103,7 @@ def image_after(
         before = tuple(x.shape[2:])
         try:
             x = layer.eval()(x)
-        except RuntimeError:
+        except RuntimeError:  # the layer is larger than what is left
             x = None
         if x is None or x.numel() == 0:
             raise ValueError(

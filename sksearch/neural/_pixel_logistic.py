@@ -31,10 +31,6 @@ class PixelLogisticClassifier(ImageClassifier):
     Attributes
     ----------
     {attributes}
-
-    See Also
-    --------
-    pixel_logistic_space : Search space of this net.
     ConvNetClassifier : A net for practical use.
 
     References
@@ -57,24 +53,24 @@ class PixelLogisticClassifier(ImageClassifier):
     _flat_rows = True
     _body = staticmethod(pixel_logistic_body)
 
+    @staticmethod
+    def space() -> dict[str, Any]:
+        """Make the space of `PixelLogisticClassifier`: rate, decay, momentum and batch size.
 
-def pixel_logistic_space() -> dict[str, Any]:
-    """Make the space of `PixelLogisticClassifier`: rate, decay, momentum and batch size.
+        Returns
+        -------
+        space : dict
+            Distribution of each parameter, to edit as needed.
 
-    Returns
-    -------
-    space : dict
-        Distribution of each parameter, to edit as needed.
-
-    Examples
-    --------
-    >>> from sksearch.neural import pixel_logistic_space
-    >>> sorted(pixel_logistic_space())[:3]
-    ['batch_size', 'learning_rate', 'momentum']
-    """
-    return {
-        "learning_rate": loguniform(1e-6, 1),
-        "weight_decay": loguniform(1e-6, 1e-1),
-        "momentum": uniform(0.3, 0.699),  # 0.3 to 0.999
-        "batch_size": LogRandInt(20, 2001),
-    }
+        Examples
+        --------
+        >>> from sksearch.neural import PixelLogisticClassifier
+        >>> sorted(PixelLogisticClassifier.space())[:3]
+        ['batch_size', 'learning_rate', 'momentum']
+        """
+        return {
+            "learning_rate": loguniform(1e-6, 1),
+            "weight_decay": loguniform(1e-6, 1e-1),
+            "momentum": uniform(0.3, 0.699),  # 0.3 to 0.999
+            "batch_size": LogRandInt(20, 2001),
+        }

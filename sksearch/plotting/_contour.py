@@ -71,7 +71,7 @@ class ContourDisplay(PlaneDisplay):
             surface = ax.pcolormesh(grid_x, grid_y, values, cmap="cividis_r", shading="nearest")
         else:
             surface = ax.contourf(grid_x, grid_y, values, levels=14, cmap="cividis_r")
-        ax.set_facecolor(PALE)  # where a choice leaves no candidate that has both
+        ax.set_facecolor(PALE)  # behind choices without a candidate that has both
         bar = ax.figure.colorbar(surface, ax=ax, label="Predicted " + self.score_name.lower())
         places = self._places(found.params)
         many = len(found.params) > MANY

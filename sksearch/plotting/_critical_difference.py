@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from sksearch.plotting._display import Display
 from sksearch.plotting._style import ACCENT, DARK, GREY
-from sksearch.stats import critical_difference
+from sksearch.stats._ranks import critical_difference
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from sksearch.plotting._display import Display
 from sksearch.plotting._style import as_dict, legend_beside, line_style, tidy
-from sksearch.stats import Density, silverman_bandwidth
+from sksearch.stats._density import Density, silverman_bandwidth
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +34,6 @@ class DensityDisplay(Display):
 
     See Also
     --------
-    sksearch.stats.Density : The estimate.
     sksearch.stats.compare_optima : Test of the differences.
 
     Examples
@@ -68,8 +67,8 @@ class DensityDisplay(Display):
         values : array-like of shape (n_runs,), or dict of str to such
             Best losses of the runs of an optimizer.
         bandwidth : float or None, default=None
-            Bandwidth of all densities. None: `sksearch.stats.silverman_bandwidth` for each, or the
-            smallest of all if the runs of an optimizer are equal.
+            Bandwidth of all densities. None: Silverman's for each, or the smallest of all if the
+            runs of an optimizer are equal.
         ax : matplotlib Axes or None, default=None
             Axes to draw on; None: a new figure.
 

@@ -50,7 +50,7 @@ class DistributionDisplay(Display):
     >>> import matplotlib.pyplot as plt
     >>> from scipy.stats import uniform
     >>> from sksearch import minimize
-    >>> from sksearch.plotting import DistributionDisplay
+    >>> from sksearch.plotting._distribution import DistributionDisplay
     >>> space = {"x": uniform(-1, 2)}
     >>> searches = {
     ...     f"{n} candidates": minimize(lambda p: p["x"] ** 2, space, n_iter=n, random_state=0)

@@ -30,11 +30,7 @@ class HypervolumeDisplay(Display):
         Results to the right, volume upwards.
     figure_ : matplotlib Figure
         Figure of the axes.
-
-    See Also
-    --------
     ParetoDisplay : The front at the end.
-    sksearch.reporting.hypervolume_curve : The numbers.
 
     Examples
     --------

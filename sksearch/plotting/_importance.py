@@ -7,8 +7,9 @@ from sksearch.plotting._style import COLORS, DARK, GREY, short, tidy
 from sksearch.reader._read import read
 from sksearch.reader._row import folds_text
 from sksearch.reader._sources import FinishedSearch
-from sksearch.stats import Importance, importance
+from sksearch.stats import importance
 from sksearch.stats._candidates import Candidates
+from sksearch.stats._importance import Importance
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -127,7 +128,7 @@ class ImportanceDisplay(Display):
             "candidates"
         )
         if found.explained < KNOWN:
-            explained = "too few or too noisy"
+            explained = "too few or too noisy to tell"
         title = f"What mattered, from {found.n_candidates} candidates\n({explained})"
         ax.set_title(title, loc="left", fontsize=11)
         return self

@@ -34,7 +34,7 @@ class ParetoDisplay(Display):
 
     See Also
     --------
-    sksearch.reporting.ParetoFront : The candidates on the front.
+    sksearch.search.ParetoFront : The candidates on the front.
 
     Examples
     --------
@@ -138,7 +138,7 @@ class ParetoDisplay(Display):
         )
         order = np.argsort(best[:, 0], kind="stable")
         line = "-" if len(self.front.names) == 2 else ""
-        # Between two candidates there is none: what is reached there is what the better one has.
+        # The front is a step function: between two candidates the better one counts.
         steps = "steps-pre" if self.front.signs[columns[0]] > 0 else "steps-post"
         style: Any = {"marker": "o", "markersize": 5, "linewidth": 1.2, "drawstyle": steps}
         ax.plot(best[order, 0], best[order, 1], line, color=COLORS[0], label="front", **style)

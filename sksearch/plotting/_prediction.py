@@ -29,7 +29,7 @@ class PredictionDisplay(Display):
 
     On the left each candidate has a bar for its 95 % interval, with a line at the median, and a
     dot at the observed score: orange if outside, and a triangle at the bottom if far below. On the
-    right is the calibration: the share of the scores inside of intervals of each probability.
+    right is the calibration: the share of the scores inside intervals of each probability.
     Below the diagonal the model is overconfident, above it underconfident.
 
     Parameters
@@ -44,9 +44,9 @@ class PredictionDisplay(Display):
     n_predicted_ : int
         Number of candidates with a prediction and a score at its resource.
     coverage_ : float
-        Share of their scores inside of the intervals of 95 %.
+        Share of their scores inside the intervals of 95 %.
     calibration_ : ndarray of shape (99,)
-        Share of the scores inside of the intervals of 1 %, 2 %, up to 99 %.
+        Share of the scores inside the intervals of 1 %, 2 %, up to 99 %.
     axes_ : list of matplotlib Axes
         Axes of the predictions and of the calibration.
     ax_ : matplotlib Axes
@@ -185,10 +185,10 @@ def _table(history: History) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _calibration(scores: np.ndarray, predicted: np.ndarray, levels: np.ndarray) -> np.ndarray:
-    """Share of the scores inside of central intervals of these probabilities."""
+    """Share of the scores inside central intervals of these probabilities."""
     middle, low, high = predicted.T
     width = np.where(scores < middle, middle - low, high - middle) / Z_95
     distance = np.abs(scores - middle)
-    # Of a width of 0 only the median itself is inside.
+    # An interval of width 0 only contains the median itself.
     z = np.divide(distance, width, out=np.where(distance > 0, np.inf, 0.0), where=width > 0)
     return (z[:, np.newaxis] <= norm.ppf(0.5 + levels / 2)).mean(axis=0)

@@ -15,7 +15,7 @@ from sksearch.plotting._style import (
     line_style,
     tidy,
 )
-from sksearch.stats import profiles
+from sksearch.stats._profiles import profiles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,10 +43,6 @@ class ProfileDisplay(Display):
         Dynamic order, with the order at ends in the legend.
     figure_ : matplotlib Figure
         Figure of both axes.
-
-    See Also
-    --------
-    sksearch.stats.profiles : Computes the profiles.
 
     Examples
     --------

@@ -147,7 +147,7 @@ class RegretDisplay(Display):
             ax.step(x, middle, where="post", lw=2, label=name or None, **style)
             positive += [*low[low > 0], *middle[middle > 0]]
         tidy(ax)
-        # A mean of 0, where all runs found the best, has no place on the axis: it leaves below.
+        # A mean of 0 (all runs found the best) is below the logarithmic axis.
         ax.set_yscale("log", nonpositive="clip")
         if positive:
             ax.set_ylim(bottom=min(positive) / 1.3)

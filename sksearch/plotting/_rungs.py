@@ -65,7 +65,7 @@ class RungDisplay(Display):
     Examples
     --------
     >>> import matplotlib.pyplot as plt
-    >>> from sksearch.plotting import RungDisplay
+    >>> from sksearch.plotting._rungs import RungDisplay
     >>> scores = {1: [0.1, 0.2, 0.3, 0.4, 0.0], 3: [0.2, 0.3, 0.5, 0.6]}
     >>> rungs = {r: [({"x": i}, s) for i, s in enumerate(row)] for r, row in scores.items()}
     >>> display = RungDisplay(rungs=rungs, unit="epochs").plot()

@@ -12,8 +12,8 @@ from sksearch.reader._search_table import SearchTable
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Okabe and Ito's palette without its yellow, which is pale on white: told apart by colour-blind
-# eyes. https://jfly.uni-koeln.de/color/
+# Okabe and Ito's palette without its yellow (pale on white), distinguishable by colour-blind
+# readers. https://jfly.uni-koeln.de/color/
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 STYLES = ("-", "--", ":", "-.")
 ACCENT = "#D55E00"

@@ -16,7 +16,7 @@ from typing import Any, Self
 from sksearch._utils._clock import now, open_clock
 from sksearch._utils._terminal import counted, printable
 from sksearch._utils._time_limit import TimeLimit
-from sksearch.base import ENDLESS
+from sksearch.base._decisions import ENDLESS
 from sksearch.history import History, Result
 from sksearch.progress._search_log import SearchLog
 from sksearch.progress._status_line import WIDTH, StatusLine, duration
@@ -120,7 +120,7 @@ class Progress:
     def line(self, width: int) -> str:
         """Format the progress in at most `width` characters, dropping parts that do not fit."""
         candidates = f"{_part(self.n_candidates, self.n_planned)} candidates"
-        # If a trial is one job there are no rungs.
+        # A trial of one job has no rungs.
         rungs = self.n_resources is not None and self.n_jobs_planned > self.n_planned
         rung = f"rung {self.n_resources:,}" if rungs else ""
         bracket = f"{rung} of bracket {self.bracket}" if rungs and self.n_brackets > 1 else rung

@@ -73,7 +73,7 @@ def _make_lines(reporter: Reporter, live: bool) -> "_RichLine | _NotebookLine | 
     if live and _on_terminal() and _Terminal.acquire():
         try:
             return _RichLine(reporter)
-        except ImportError:
+        except ImportError:  # rich is not installed
             _Terminal.release()
     return _LogLines(reporter)
 
@@ -98,7 +98,7 @@ def _in_notebook() -> bool:
 
 def write_line(text: str) -> None:
     """Write a line to standard error, if possible."""
-    with suppress(Exception):
+    with suppress(Exception):  # a closed stream must not end a search
         if sys.stderr is not None:
             sys.stderr.write(f"{printable(text)}\n")
             sys.stderr.flush()

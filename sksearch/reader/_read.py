@@ -250,7 +250,7 @@ def _of_optuna(study: Any, name: str) -> SearchTable:
     params = [dict(trial.params) for trial in done]
     results = {"params": params, "mean_test_score": scores, "mean_fit_time": seconds}
     best = None
-    with suppress(ValueError):  # there is no winner
+    with suppress(ValueError):  # no winner
         best = [trial.number for trial in done].index(study.best_trial.number)
     return _of_results(study, results, best)
 

@@ -26,11 +26,11 @@ from sksearch.reporting._edits import is_condition, remove_params, set_values, s
 from sksearch.reporting._failures import Failures
 from sksearch.reporting._ranges import Range, around, code_of_range, ranges_of
 from sksearch.reporting._rivals import Untuned, finalists, fold_ratio, outcomes_of
-from sksearch.stats import SelectedScore, selected_score
+from sksearch.stats._selection import SelectedScore, selected_score
 from sksearch.stats._ties import Ties
 
 EDGE = 0.05  # share of a range that counts as its end
-MISLEADING = 0.3  # rank correlation of two rungs below which the lower one says little
+MISLEADING = 0.3  # rank correlation of two rungs below which the lower one is misleading
 MIN_SHARED = 5  # candidates for a rank correlation
 SURE = 0.3  # share of the variance that a model must explain before its shares count
 MINOR = 0.05  # share of a parameter whose range need not be widened

@@ -52,7 +52,7 @@ class AfterSearch:
     [{'C': 10}, {'C': 1}]
     """
 
-    # What ``fit`` has left.
+    # Results of ``fit``.
     cv_results_: dict[str, Any]
     history_: History
     _folds: str
@@ -85,7 +85,7 @@ class AfterSearch:
 
         Returns
         -------
-        display : sksearch.plotting.SearchDisplay
+        display : SearchDisplay
             The display, with a matplotlib ``figure_``.
 
         Raises
@@ -93,7 +93,7 @@ class AfterSearch:
         ValueError
             If the search is not fitted, or no candidate has a score.
         """
-        from sksearch.plotting import SearchDisplay
+        from sksearch.plotting._sheet import SearchDisplay
 
         return SearchDisplay.from_search(self)
 

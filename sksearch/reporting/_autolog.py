@@ -20,9 +20,9 @@ from sksearch.reporting._mlflow import name_of, times_of
 
 Fit = TypeVar("Fit", bound=Callable)
 
-FLAVOR = "sklearn"  # what MLflow calls the integration whose switches count
+FLAVOR = "sklearn"  # MLflow's name of the integration with the switches
 LINEAGE = ("mlflow.user", "mlflow.source")  # tags that candidates share with the search
-MEASURED = ("mean_", "std_", "rank_", "violation")  # columns that say how good a candidate is
+MEASURED = ("mean_", "std_", "rank_", "violation")  # columns with results of a candidate
 N_CANDIDATES = N_EXAMPLES = 5  # MLflow's own
 LOGGER = logging.getLogger("mlflow.sklearn")  # the user's ``silent=True`` silences it
 
@@ -30,13 +30,13 @@ LOGGER = logging.getLogger("mlflow.sklearn")  # the user's ``silent=True`` silen
 def autologged(fit: Fit) -> Fit:
     """Let MLflow log this ``fit``, if the user has called ``mlflow.sklearn.autolog()``.
 
-    MLflow wraps the scikit-learn classes itself, so of a search it would see each training on a
-    fold, as a run of its own, and not the search. Here it is given the search's ``fit`` to wrap,
-    by the function that wraps those classes: this one keeps all of autolog's switches, begins and
-    ends the run, and never lets an error of logging end a fit. MLflow is not imported for this.
+    MLflow wraps scikit-learn's classes itself, so it would log each fit on a fold as a separate
+    run, but not the search. Here it gets the search's ``fit`` to wrap with the same function. It
+    respects all of autolog's switches, starts and ends the run, and never lets an error of logging
+    end a fit. MLflow is not imported for this.
     """
 
-    class Place:  # where MLflow puts its wrapper, and takes it away when autologging changes
+    class Place:  # place of MLflow's wrapper, removed when autologging changes
         pass
 
     place: Any = Place
@@ -54,7 +54,7 @@ def autologged(fit: Fit) -> Fit:
 
 
 def _log(original: Callable, search: BaseSearchCV, /, X: Any, y: Any = None, **params: Any) -> Any:
-    """Fit, and log to the active run; inside of a fit already logged, only fit."""
+    """Fit, and log to the active run; inside a fit already logged, only fit."""
     import mlflow
     from mlflow.sklearn import _SklearnTrainingSession as Session
     from mlflow.utils.autologging_utils import disable_autologging
@@ -152,7 +152,7 @@ class _Log:
         args = self.client, self.search, self.run_id, "training_", X, y, weights
         _log_estimator_content(*args, self.option("pos_label"), **of_model)
         if self.option("log_post_training_metrics", True):
-            # What is predicted and scored from here on is told to this run.
+            # Later predictions and scores are logged to this run.
             manager = sklearn._AUTOLOGGING_METRICS_MANAGER
             manager.register_model(self.search.best_estimator_, self.run_id)
 

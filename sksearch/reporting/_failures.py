@@ -129,7 +129,7 @@ def _narrowed(each, inside, upper):
         kept = [x for x in each.choices if (x <= inside if upper else x >= inside)]
         return words.code_of(kept) if kept else None
     low, high = (each.low, inside) if upper else (inside, each.high)
-    if not each.is_integer:  # two digits, where they are not beyond
+    if not each.is_integer:  # two digits, unless they are beyond
         short = float(f"{inside:.2g}")
         if low <= short <= high:
             low, high = (low, short) if upper else (short, high)

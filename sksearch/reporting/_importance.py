@@ -18,7 +18,7 @@ def importance_of(table: SearchTable) -> Any:
     """Return `sksearch.stats.importance` of a search; None if unknown."""
     try:
         return importance(table)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError):  # too few candidates, or no parameters
         return None
 
 
@@ -43,7 +43,7 @@ def useless_params(table: SearchTable, given: Any) -> list[str]:
     candidates = Candidates.of(table)
     names, y = list(candidates.axes), candidates.scores
     U = np.nan_to_num(candidates.encode(candidates.params), nan=-1.0)
-    if len(y) > MANY:  # that many tell it, and trees take their time
+    if len(y) > MANY:  # enough for an estimate, and trees are slow
         rows = np.random.default_rng(0).choice(len(y), MANY, replace=False)
         U, y = U[rows], y[rows]
     y = np.maximum(y, np.median(y) - 3 * (np.max(y) - np.median(y)))  # diverged ones decide alone

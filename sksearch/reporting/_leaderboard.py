@@ -19,14 +19,14 @@ from sksearch.reader._sources import FinishedSearch
 from sksearch.reader._values import model_of
 from sksearch.reporting import _words as words
 from sksearch.reporting._rivals import aligned, fold_ratio, is_allowed, read_results
-from sksearch.stats import Importance, selected_score
 from sksearch.stats._candidates import Candidates
-from sksearch.stats._importance import importance_of_candidates
+from sksearch.stats._importance import Importance, importance_of_candidates
+from sksearch.stats._selection import selected_score
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-#: Metrics from 0 to 1, or what their names begin with.
+#: Metrics from 0 to 1, or prefixes of their names.
 SHARES = (
     *("accuracy", "balanced_accuracy", "top_k", "f1", "precision", "recall"),
     *("roc_auc", "jaccard", "average_precision"),

@@ -17,9 +17,9 @@ from sksearch.reporting._rivals import read_results
 
 Metric = tuple[str, float, int]  # name, value and step
 
-NOT_IN_NAMES = re.compile(r"[^\w\-. :/]", re.ASCII)  # servers refuse names that have it
+NOT_IN_NAMES = re.compile(r"[^\w\-. :/]", re.ASCII)  # characters refused by servers
 LONGEST_NAME = 250  # characters that servers accept
-N_PARAMS, LONGEST = 100, 500  # of one request, and characters of a value: what servers accept
+N_PARAMS, LONGEST = 100, 500  # limits of servers: of one request, and characters of a value
 
 
 def to_mlflow(

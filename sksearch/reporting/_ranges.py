@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sksearch._utils._compat import is_valid_value, owner_of
-from sksearch.estimators import family_of
+from sksearch.estimators._family import family_of
 from sksearch.reader._search_table import SearchTable
 from sksearch.reader._values import is_finite
 from sksearch.reporting._words import code_of
@@ -109,7 +109,7 @@ class Range:
         owner, leaf = owner_of(estimator, self.name)
         if leaf in getattr(owner, "_parameter_constraints", {}):
             return is_valid_value(estimator, self.name, self._as(value))
-        # If nothing is said, shares stay within 0 and 1, and counts do not end at a single one.
+        # By default shares stay within 0 and 1, and counts do not end at a single one.
         if self.is_integer:
             return upper or self.low < 0 or value >= min(2, self.low)
         is_share = self.low >= 0 and self.high <= 1

@@ -150,8 +150,6 @@ def report(
 
     See Also
     --------
-    sksearch.stats.selected_score : The corrected score.
-    sksearch.stats.tied_candidates : Candidates tied with the winner.
     sksearch.stats.importance : Which parameters matter.
 
     Examples

@@ -34,8 +34,8 @@ from sksearch.reporting._rivals import (
     rivals,
     untuned,
 )
-from sksearch.stats import selected_score
 from sksearch.stats._row_bootstrap import corrected_by_rows
+from sksearch.stats._selection import selected_score
 from sksearch.stats._ties import find_ties
 
 N_SHOWN = 4  # parameters, failures and rungs, unless all are asked for
@@ -107,14 +107,14 @@ def _ties(table, own, selected):
     if row_scores is not None:
         z = row_scores.contributions[[candidate.row.index for candidate in table.candidates]]
         n_samples = row_scores.n_samples
-        if own is not None:  # rows are those of its own number of iterations only if scores are
+        if own is not None:  # rows match its own number of iterations only if scores do
             same = np.array_equal(own.scores, table.scores[own.index], equal_nan=True)
             z = np.vstack([z, z[own.index] if same else np.full(z.shape[1], np.nan)])
     ratio = fold_ratio(table)
     ties = find_ties(every, table.best, z, n_samples=n_samples, test_ratio=ratio)
     if selected is not None and selected.p_value > LEVEL:
-        # The winner is ahead of some by being the best of all: folds on which all together do not
-        # differ tell no pair apart.
+        # The winner leads because it was selected: if all candidates together do not differ on
+        # folds, folds cannot distinguish a pair.
         alike = np.isfinite(every).all(axis=1) & ~ties.by_rows
         ties = replace(ties, tied=ties.tied | alike)
     n, by_luck = len(scores), bool(own and ties.tied[-1])
@@ -164,7 +164,11 @@ def _models(facts, full):
     """The models of a list side by side."""
     if not named_of(facts.table.estimator):
         return None
-    return Section("Models", tuple(lines_of(standings(facts.table))))
+    note = getattr(facts.table.source, "_about_probabilities", "")
+    notes = (f"probabilities: {note}",) if note else ()
+    plan = getattr(facts.table.source, "plan_", None)
+    notes += tuple(each for each in getattr(plan, "notes", ()) if each.startswith("models left"))
+    return Section("Models", tuple(lines_of(standings(facts.table))), notes=notes)
 
 
 def _winner(facts, full):
@@ -248,7 +252,7 @@ def _default(facts, full):
         if not math.isfinite(gain):
             gain = facts.selected.seen - own.mean
         tail = ", which may be due to chance" if facts.by_luck else ""
-    else:  # it was dropped: only what it has can be compared
+    else:  # it was dropped: compare its folds only
         gain = float(np.nanmean(table.winner.scores - own.scores))
         folds, tail = f", {row.folds}", " on these folds"
     score, gained = (words.score(value, _error(facts)) for value in (own.mean, max(gain, 0)))

@@ -9,15 +9,8 @@ from sksearch.resources._data import FoldsResource, SamplesResource, WholeResour
 from sksearch.resources._epochs import EpochsResource, SecondsResource
 from sksearch.resources._parameter import ParameterResource
 
-__all__ = [
-    "EpochsResource",
-    "FoldsResource",
-    "ParameterResource",
-    "SamplesResource",
-    "SecondsResource",
-    "WholeResource",
-    "as_resource",
-]
+# Users name the others, or derive a class from `sksearch.base.Resource`.
+__all__ = ["ParameterResource"]
 
 _NAMED: dict[str, type[Resource]] = {
     "epochs": EpochsResource,

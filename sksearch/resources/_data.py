@@ -18,7 +18,7 @@ class WholeResource(Resource):
     Examples
     --------
     >>> from sklearn.svm import SVC
-    >>> from sksearch.resources import WholeResource
+    >>> from sksearch.resources._data import WholeResource
     >>> WholeResource().limits(SVC(), n_samples=1000, n_splits=5, n_classes=2)
     (1, 1)
     """
@@ -43,7 +43,7 @@ class SamplesResource(Resource):
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.resources import SamplesResource
+    >>> from sksearch.resources._data import SamplesResource
     >>> train, strata = np.arange(80), np.arange(100) % 2
     >>> rows = SamplesResource().rows(train, strata, 50, 100, np.random.default_rng(0))
     >>> len(rows), int(strata[rows].sum())  # half of the rows, and half of these of each class
@@ -93,7 +93,7 @@ class FoldsResource(Resource):
 
     Examples
     --------
-    >>> from sksearch.resources import FoldsResource
+    >>> from sksearch.resources._data import FoldsResource
     >>> list(FoldsResource().folds(n_splits=9, amount=3, spent=1))  # from one fold to three
     [1, 2]
     """
@@ -169,7 +169,7 @@ def nested_order(strata: np.ndarray, order: np.ndarray) -> np.ndarray:
     """
     n = len(order)
     _, codes = np.unique(strata[order], return_inverse=True)
-    by_class = np.argsort(codes, kind="stable")
+    by_class = np.argsort(codes, kind="stable")  # rows keep their order in a class
     counts = np.bincount(codes)
     within = np.arange(n) - np.repeat(np.cumsum(counts) - counts, counts)
     # In a class of m rows, the j-th is placed at (j + 1/2) / m; first rows precede all others.

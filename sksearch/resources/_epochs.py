@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sksearch._utils._clock import now
-from sksearch.base import Resource, State
-from sksearch.base._state import Labels
-from sksearch.estimators import family_of
+from sksearch.base import Resource
+from sksearch.base._state import Labels, State
 from sksearch.estimators._epochs import (
     WAYS,
     advance,
@@ -16,6 +15,7 @@ from sksearch.estimators._epochs import (
     train_calls,
     warn_of_own_fit,
 )
+from sksearch.estimators._family import family_of
 from sksearch.estimators._pipeline import enter, is_searched, last_step, path_of_last_step
 
 #: Default maximum number of epochs: the R of Hyperband's published table.
@@ -46,7 +46,7 @@ class EpochsResource(Resource):
     Examples
     --------
     >>> from sklearn.linear_model import SGDClassifier
-    >>> from sksearch.resources import EpochsResource
+    >>> from sksearch.resources._epochs import EpochsResource
     >>> EpochsResource().limits(SGDClassifier(), n_samples=1000, n_splits=5, n_classes=2)
     (1, 81)
     """
@@ -104,7 +104,7 @@ class SecondsResource(Resource):
     Examples
     --------
     >>> from sklearn.linear_model import SGDClassifier
-    >>> from sksearch.resources import SecondsResource
+    >>> from sksearch.resources._epochs import SecondsResource
     >>> SecondsResource().unit
     'seconds'
     """

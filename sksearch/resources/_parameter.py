@@ -7,12 +7,12 @@ from numbers import Integral
 from typing import Any
 
 from sksearch._utils._compat import is_valid_value, owner_of, unlisted_params
-from sksearch.base import Resource, State
+from sksearch.base import Resource
 from sksearch.base._resource import fit
-from sksearch.base._state import Labels
-from sksearch.estimators import family_of
+from sksearch.base._state import Labels, State
 from sksearch.estimators._continuation import can_grow, set_params
 from sksearch.estimators._epochs import WAYS
+from sksearch.estimators._family import family_of
 from sksearch.estimators._pipeline import enter, last_step
 from sksearch.history import Params
 
@@ -52,7 +52,7 @@ class ParameterResource(Resource):
 
     Examples
     --------
-    >>> from sksearch.resources import ParameterResource
+    >>> from sksearch.resources._parameter import ParameterResource
     >>> ParameterResource("n_estimators").params({"max_depth": 3}, amount=27)
     {'max_depth': 3, 'n_estimators': 27}
     """

@@ -8,9 +8,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import resample
 
-from sksearch.base import State
 from sksearch.base._resource import fit
-from sksearch.base._state import Labels
+from sksearch.base._state import Labels, State
 from sksearch.estimators._continuation import set_params
 from sksearch.resources._data import SamplesResource, row_numbers
 from sksearch.resources._parameter import ParameterResource

@@ -78,7 +78,8 @@ class CMAESSampler(Sampler):
     --------
     >>> from sksearch.samplers import CMAESSampler
     >>> from sksearch.schedulers import FullFidelity
-    >>> from sksearch.simulators import Branin, GammaCurves, play
+    >>> from sksearch.simulators import Branin, GammaCurves
+    >>> from sksearch.simulators import play
     >>> problem = GammaCurves(Branin())
     >>> history = play(CMAESSampler(), FullFidelity(80), problem, random_state=0)
     >>> bool(max(trial.results[81].score for trial in history.trials) > -1)  # at best -0.398

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_ndtr
 
-from sksearch.acquisition import Acquisition, LogEI
+from sksearch.acquisition import LogEI
 from sksearch.acquisition._criterion import Criterion, beliefs
-from sksearch.acquisition._functions import Indifferent
+from sksearch.acquisition._functions import Acquisition, Indifferent
 from sksearch.history import History, Params
-from sksearch.models import AllOf, Forest, robust_power_transform
-from sksearch.models._feasibility import pulled_in
+from sksearch.models import robust_power_transform
+from sksearch.models._feasibility import AllOf, pulled_in
+from sksearch.models._forest import Forest
 from sksearch.samplers._observations import WITHOUT_JOINT, Observations
 from sksearch.samplers._surrogate import LearningSampler, maximiser
 

@@ -54,7 +54,8 @@ class GeneticSampler(PopulationSampler):
     --------
     >>> from sksearch.samplers import GeneticSampler
     >>> from sksearch.schedulers import FullFidelity
-    >>> from sksearch.simulators import Branin, GammaCurves, play
+    >>> from sksearch.simulators import Branin, GammaCurves
+    >>> from sksearch.simulators import play
     >>> problem = GammaCurves(Branin())
     >>> history = play(GeneticSampler(), FullFidelity(80), problem, random_state=0)
     >>> bool(max(trial.results[81].score for trial in history.trials) > -1)  # at best -0.398

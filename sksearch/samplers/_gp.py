@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from sksearch._utils._numerics import one_blas_thread
-from sksearch.acquisition import Acquisition
+from sksearch.acquisition._functions import Acquisition
 from sksearch.acquisition._maximise import all_points, draw
 from sksearch.base import Start
 from sksearch.history import History, Params, Prediction
-from sksearch.models import GaussianProcess, MixedKernel, prior
+from sksearch.models import GaussianProcess, MixedKernel
 from sksearch.models._kernels import FAMILIES
+from sksearch.models._learning import prior
 from sksearch.samplers._calibration import inflation, widest
 from sksearch.samplers._gp_models import GUARDS, Models
 from sksearch.samplers._gp_proposal import ACQUISITIONS, PENDING, Proposal
@@ -34,10 +35,12 @@ class GPSampler(LearningSampler):
         "log_ei", the logarithm of the expected improvement; "log_pi", the logarithm of the
         probability of an improvement; "lcb", the confidence bound; "ei_per_second", the expected
         improvement divided by the predicted seconds; "thompson", the maximum of a sampled
-        function; "portfolio", the first three in turn, with probabilities that increase with the
-        scores of their proposals, similar to [5]_; "ei_distribution", a draw from the expected
-        improvement as a density [3]_. The first three are short forms of `acquisition.LogEI`,
-        `acquisition.LogPI` and `acquisition.UCB`; pass such an object to set its parameters.
+        function; "entropy", the information about the greatest score, which may explore where no
+        improvement is expected [8]_; "portfolio", the first three in turn, with probabilities that
+        increase with the scores of their proposals, similar to [5]_; "ei_distribution", a draw
+        from the expected improvement as a density [3]_. The first three are short forms of
+        `acquisition.LogEI`, `acquisition.LogPI` and `acquisition.UCB`; pass such an object to set
+        its parameters.
     pending : {"believer", "fantasies", "penalisation", "thompson"}, default="believer"
         Treatment of running candidates. "believer": their scores are their predicted means [2]_;
         "fantasies": their scores are sampled several times, and the acquisition function is
@@ -115,6 +118,8 @@ class GPSampler(LearningSampler):
     .. [7] D. R. Jones, M. Schonlau, W. J. Welch, "Efficient global optimization of expensive
        black-box functions", J. Global Optimization 13, 1998.
        https://doi.org/10.1023/A:1008306431147
+    .. [8] Z. Wang, S. Jegelka, "Max-value entropy search for efficient Bayesian optimization",
+       ICML 2017. https://arxiv.org/abs/1703.01968
 
     Examples
     --------

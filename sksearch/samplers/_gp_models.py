@@ -13,27 +13,21 @@ from typing import Any, Self
 import numpy as np
 
 from sksearch.history import History
-from sksearch.models import (
-    AllOf,
-    Feasibility,
-    GaussianProcess,
-    Margin,
-    MixedKernel,
-    inverse_power_transform,
-    robust_power_transform,
-    sample_theta,
-    standardise,
-)
+from sksearch.models import GaussianProcess, MixedKernel, robust_power_transform, sample_theta
 from sksearch.models._feasibility import (
     CAUTION,
     LABEL_NOISE,
     SHARPNESS,
+    AllOf,
+    Feasibility,
+    Margin,
     Probability,
     SlackKernel,
     centred_labels,
     standardised_slacks,
 )
 from sksearch.models._growing import Growing, TrainingSet
+from sksearch.models._transforms import inverse_power_transform, standardise
 from sksearch.samplers._observations import Observations
 
 # Guards of a sampler, in alphabetical order.
@@ -220,5 +214,5 @@ def _unstandardise(y: np.ndarray, z: np.ndarray) -> np.ndarray:
 
 
 def _centred_log(seconds: np.ndarray) -> np.ndarray:
-    logs = np.log(np.maximum(seconds, 1e-6))
+    logs = np.log(np.maximum(seconds, 1e-6))  # clocks may tell 0 seconds
     return logs - logs.mean()

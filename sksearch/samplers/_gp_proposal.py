@@ -8,9 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from sksearch.acquisition import UCB, Acquisition, LogEI, LogPI
+from sksearch.acquisition import UCB, LogEI, LogPI
 from sksearch.acquisition._criterion import Criterion, InteriorPrior, Penalty, beliefs
-from sksearch.acquisition._functions import Indifferent
+from sksearch.acquisition._functions import Acquisition, Indifferent, MaxValueEntropy
 from sksearch.acquisition._maximise import all_points, candidates, draw
 from sksearch.history import History, Params
 from sksearch.samplers._gp_models import Models
@@ -20,6 +20,7 @@ from sksearch.samplers._tpe import TPESampler
 
 N_FANTASIES = 8  # draws of the pending scores that are averaged
 N_THOMPSON = 500  # points of a sampled function: the cost is cubic in them
+N_MAXIMA = 16  # sampled functions whose maxima an entropy refers to
 PORTFOLIO_STREAM = 7  # distinguishes its generator from others of the same trial
 PATIENCE = 5  # consecutive results without an improvement
 SECOND_OPINION = TPESampler()  # proposes every second candidate without progress
@@ -199,16 +200,33 @@ class Thompson(Strategy):
 
     def choose(self, proposal: Proposal) -> Params:
         """Return the maximiser among candidates likely to succeed."""
-        models, rng = proposal.models, proposal.rng
-        points = all_points(proposal.history)
-        if points is None:
-            points = candidates(proposal.space, best_points(proposal.data), rng, N_THOMPSON)
-        elif len(points) > N_THOMPSON:
-            points = points[rng.choice(len(points), N_THOMPSON, replace=False)]
+        models, rng, points = proposal.models, proposal.rng, points_to_sample(proposal)
         values = models.scores()[0].sample(points, 1, rng)[:, 0]
         if (feasibility := models.feasibility()) is not None:
             values = np.where(feasibility.log_probability(points) < math.log(0.5), -np.inf, values)
         return first_new(proposal.history, points[np.argsort(-values, kind="stable")])
+
+
+def points_to_sample(proposal: Proposal) -> np.ndarray:
+    """Return points at which functions are sampled, all of a small space."""
+    points, rng = all_points(proposal.history), proposal.rng
+    if points is None:
+        return candidates(proposal.space, best_points(proposal.data), rng, N_THOMPSON)
+    if len(points) > N_THOMPSON:
+        return points[rng.choice(len(points), N_THOMPSON, replace=False)]
+    return points
+
+
+class Entropy(Strategy):
+    """Maximum of the information about the greatest score."""
+
+    def choose(self, proposal: Proposal) -> Params:
+        """Return the maximiser, for maxima of functions sampled from the posterior."""
+        points, models = points_to_sample(proposal), proposal.models.scores()
+        n = -(-N_MAXIMA // len(models))
+        tops = [model.sample(points, n, proposal.rng).max(axis=0) for model in models]
+        acquisition = MaxValueEntropy(tuple(np.concatenate(tops).tolist()))
+        return proposal.maximiser(proposal.criterion(acquisition))
 
 
 class Portfolio(Strategy):
@@ -331,6 +349,7 @@ class Penalisation(PendingOption):
         model, U = models[0], proposal.data.pending
         points = np.vstack([draw(proposal.space, proposal.rng, 200), proposal.data.U])
         slopes = model.predict_with_gradient(points)[2]
+        # A flat model would exclude everything.
         lipschitz = max(float(np.sqrt((slopes**2).sum(axis=1)).max()), 1e-3)
         mean, sd = model.predict(U)
         penalties = [
@@ -346,6 +365,7 @@ ACQUISITIONS: dict[str, Strategy] = {
     "lcb": Maximum(UCB()),
     "ei_per_second": Maximum(LogEI(), per_second=True),
     "thompson": Thompson(),
+    "entropy": Entropy(),
     "portfolio": Portfolio(),
     "ei_distribution": EIDistribution(),
 }

@@ -24,7 +24,7 @@ class ListedSampler(Sampler):
     Examples
     --------
     >>> from sksearch.history import Problem
-    >>> from sksearch.samplers import ListedSampler
+    >>> from sksearch.samplers._listed import ListedSampler
     >>> from sksearch.schedulers import FullFidelity
     >>> from sksearch.space import Space
     >>> from sksearch.study import Study
@@ -43,7 +43,7 @@ class ListedSampler(Sampler):
         return Told(repeats=self.repeats)
 
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
-        """Return the next listed candidate; unless they repeat, the next one not known yet."""
+        """Return the next listed candidate, and without repetitions the next unknown one."""
         # All trials except the user's candidates came from the list, so earlier ones are known.
         first = max(0, len(history.trials) - len(history.problem.initial_params))
         if history.problem.repeats:
@@ -55,7 +55,7 @@ class ListedSampler(Sampler):
         return history.problem.space.sample(rng)
 
     def _left(self, history: History) -> Sequence[Params]:
-        """Return the allowed candidates without those already tried as the user's."""
+        """Return the allowed candidates, except the user's candidates, which were tried first."""
         space, allows = history.problem.space, history.problem.allows
         guesses = Counter(map(space.key, history.problem.initial_params))
         if allows is None and not guesses:

@@ -109,7 +109,7 @@ class Observations:
     def best_first(self) -> np.ndarray:
         """Indices of the points with a score, shape (n,): points that satisfy all bounds first."""
         if not self.slacks.shape[1] and self.objectives.shape[1] == 1:
-            return np.argsort(-self.y, kind="stable")
+            return np.argsort(-self.y, kind="stable")  # ties: the oldest first
         return best_first(self.objectives, self.violation)
 
     @property

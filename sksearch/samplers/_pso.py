@@ -62,7 +62,8 @@ class PSOSampler(PopulationSampler):
     --------
     >>> from sksearch.samplers import PSOSampler
     >>> from sksearch.schedulers import FullFidelity
-    >>> from sksearch.simulators import Branin, GammaCurves, play
+    >>> from sksearch.simulators import Branin, GammaCurves
+    >>> from sksearch.simulators import play
     >>> problem = GammaCurves(Branin())
     >>> history = play(PSOSampler(), FullFidelity(80), problem, random_state=0)
     >>> bool(max(trial.results[81].score for trial in history.trials) > -1)  # at best -0.398
@@ -104,6 +105,7 @@ def _moved(space: Space, places: np.ndarray, rng: np.random.Generator) -> np.nda
     x, before, p, g = genes_of(space, places, rng)
     a, b = PULL * rng.random((2, len(x)))
     velocity = INERTIA * (x - before) + a * (p - x) + b * (g - x)
+    # Unlimited particles would oscillate between the borders.
     numbers = reflected(x + np.clip(velocity, -MAX_STEP, MAX_STEP))
     if not space.categorical.any():
         return numbers

@@ -77,6 +77,7 @@ class ScalarisedSampler(Sampler):
             weights = rng.dirichlet(np.ones(m))
         else:
             weights = np.abs(rng.standard_normal(m))
+            # No objective is ignored: its ties would be broken at random.
             weights = np.maximum(weights / np.sqrt((weights**2).sum()), 1e-3)
         return self.sampler.ask(self._view(history, weights), start, rng)
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from sksearch.acquisition._criterion import beliefs
 from sksearch.history import History, Params
-from sksearch.models import Parzen
 from sksearch.models._feasibility import Probability
+from sksearch.models._parzen import Parzen
 from sksearch.samplers._observations import WITHOUT_JOINT, Observations
 from sksearch.samplers._subsample import Extract
 from sksearch.samplers._surrogate import LearningSampler, first_new

@@ -58,7 +58,7 @@ class EarlierTask:
     Examples
     --------
     >>> from scipy.stats import loguniform
-    >>> from sksearch.samplers import EarlierTask
+    >>> from sksearch.samplers._warm_start import EarlierTask
     >>> from sksearch.space import Space
     >>> earlier = EarlierTask([{"C": 1.0}, {"C": 10.0}, {"C": 1e9}], [0.8, 0.9, 0.7])
     >>> U, scores = earlier.points(Space({"C": loguniform(0.1, 100)}))
@@ -144,7 +144,8 @@ class WarmStart(Sampler):
     >>> from sklearn.datasets import load_iris, load_wine
     >>> from sklearn.svm import SVC
     >>> from sksearch import RandomSearchCV, SearchCV
-    >>> from sksearch.samplers import EarlierTask, GPSampler, WarmStart
+    >>> from sksearch.samplers import GPSampler, WarmStart
+    >>> from sksearch.samplers._warm_start import EarlierTask
     >>> space = {"C": loguniform(1e-3, 1e3), "gamma": loguniform(1e-4, 1e1)}
     >>> wine = RandomSearchCV(SVC(), space, n_iter=20, random_state=0)
     >>> found = wine.fit(*load_wine(return_X_y=True)).cv_results_

@@ -45,7 +45,9 @@ class ASHA(Halving, AsynchronousScheduler):
     --------
     >>> from sksearch.samplers import RandomSampler
     >>> from sksearch.schedulers import ASHA
-    >>> from sksearch.simulators import FAMILIES, GammaCurves, Rastrigin, play
+    >>> from sksearch.simulators import FAMILIES, GammaCurves
+    >>> from sksearch.simulators._functions import Rastrigin
+    >>> from sksearch.simulators import play
     >>> problem = GammaCurves(Rastrigin(2), FAMILIES["rastrigin-1"], noise=10)
     >>> history = play(RandomSampler(), ASHA(27), problem, random_state=0, n_workers=8)
     >>> len(history.trials), max(trial.resource for trial in history.trials)

@@ -33,7 +33,8 @@ class AsyncHyperband(Halving, AsynchronousScheduler):
     --------
     >>> from sksearch.samplers import RandomSampler
     >>> from sksearch.schedulers import AsyncHyperband
-    >>> from sksearch.simulators import Branin, GammaCurves, play
+    >>> from sksearch.simulators import Branin, GammaCurves
+    >>> from sksearch.simulators import play
     >>> problem = GammaCurves(Branin(), n_epochs=27)
     >>> history = play(RandomSampler(), AsyncHyperband(), problem, random_state=0, n_workers=8)
     >>> max(trial.resource for trial in history.trials)

@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from sksearch.base import Job, Plan, Resume, Start, Told
+from sksearch.base import Plan, Resume, Start, Told
+from sksearch.base._decisions import Job
 from sksearch.history import History, best_first
 from sksearch.schedulers._brackets import BracketScheduler, check_factor, is_too_small, n_promoted
 
@@ -36,8 +37,9 @@ class AsynchronousScheduler(BracketScheduler):
     --------
     >>> from dataclasses import dataclass
     >>> from sksearch.samplers import RandomSampler
-    >>> from sksearch.schedulers import AsynchronousScheduler
-    >>> from sksearch.simulators import Branin, GammaCurves, play
+    >>> from sksearch.schedulers._asynchronous import AsynchronousScheduler
+    >>> from sksearch.simulators import Branin, GammaCurves
+    >>> from sksearch.simulators import play
     >>> @dataclass(frozen=True)
     ... class TwoRungs(AsynchronousScheduler):
     ...     factor: float = 3

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from sksearch.base import Job, Plan, Reads, Resume, Rung, Scheduler, Start
+from sksearch.base import Plan, Reads, Resume, Rung, Scheduler, Start
+from sksearch.base._decisions import Job
 from sksearch.history import History, Problem
 from sksearch.schedulers._brackets import BracketScheduler
 
@@ -41,7 +42,8 @@ class Audited(Scheduler):
     --------
     >>> from scipy.stats import uniform
     >>> from sksearch.history import Problem
-    >>> from sksearch.schedulers import Audited, SuccessiveHalving
+    >>> from sksearch.schedulers import SuccessiveHalving
+    >>> from sksearch.schedulers._audited import Audited
     >>> from sksearch.space import Space
     >>> problem = Problem(Space({"x": uniform()}), min_resources=1, max_resources=81)
     >>> plan = Audited(SuccessiveHalving(), share=0.05).plan(problem)

@@ -19,7 +19,8 @@ from numbers import Integral
 
 import numpy as np
 
-from sksearch.base import ENDLESS, Job, Plan, Reads, Resume, Rung, Scheduler, Start
+from sksearch.base import Plan, Reads, Resume, Rung, Scheduler, Start
+from sksearch.base._decisions import ENDLESS, Job
 from sksearch.history import History, Problem, best_first
 
 MIN_FACTOR = 1.1  # below it, rungs are nearly equal and far too many

@@ -8,7 +8,8 @@ from numbers import Integral
 import numpy as np
 
 from sksearch._utils._numerics import one_blas_thread
-from sksearch.base import Job, Plan, Reads, Resume, Scheduler, Start
+from sksearch.base import Plan, Reads, Resume, Scheduler, Start
+from sksearch.base._decisions import Job
 from sksearch.history import History, Problem, best_first
 from sksearch.schedulers._brackets import is_too_small, one_bracket
 from sksearch.schedulers._fabolas_choice import Choice, Known, may_go_on, sizes_of
@@ -75,7 +76,8 @@ class Fabolas(Scheduler):
     --------
     >>> from sksearch.samplers import QuasiRandomSampler
     >>> from sksearch.schedulers import Fabolas
-    >>> from sksearch.simulators import Branin, GammaCurves, play
+    >>> from sksearch.simulators import Branin, GammaCurves
+    >>> from sksearch.simulators import play
     >>> problem = GammaCurves(Branin(), n_epochs=64)
     >>> scheduler = Fabolas(12, cost="resource")
     >>> history = play(QuasiRandomSampler(), scheduler, problem, random_state=0)

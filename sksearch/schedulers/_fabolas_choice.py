@@ -19,17 +19,11 @@ from sksearch.acquisition._knowledge_gradient import GainPerCost
 from sksearch.acquisition._maximise import all_points, candidates, maximise
 from sksearch.base import Resume, Start
 from sksearch.history import History, Params, Problem, Trial
-from sksearch.models import (
-    Feasibility,
-    GaussianProcess,
-    MixedKernel,
-    SizeKernel,
-    SizeProcess,
-    robust_power_transform,
-    standardise,
-)
-from sksearch.models._feasibility import LABEL_NOISE, SHARPNESS, centred_labels
+from sksearch.models import GaussianProcess, MixedKernel, robust_power_transform
+from sksearch.models._feasibility import LABEL_NOISE, SHARPNESS, Feasibility, centred_labels
 from sksearch.models._growing import Growing, TrainingSet
+from sksearch.models._sizes import SizeKernel, SizeProcess
+from sksearch.models._transforms import standardise
 from sksearch.schedulers._brackets import ladder
 
 N_CANDIDATES = 400  # number of points searched for the maximum before it is refined

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sksearch.base import ENDLESS
+from sksearch.base._decisions import ENDLESS
 from sksearch.history import Problem
 from sksearch.schedulers._brackets import BracketScheduler
 

@@ -36,7 +36,8 @@ class MedianStopping(AsynchronousScheduler):
     --------
     >>> from sksearch.samplers import RandomSampler
     >>> from sksearch.schedulers import MedianStopping
-    >>> from sksearch.simulators import Branin, GammaCurves, play
+    >>> from sksearch.simulators import Branin, GammaCurves
+    >>> from sksearch.simulators import play
     >>> problem = GammaCurves(Branin(), n_epochs=16)
     >>> history = play(RandomSampler(), MedianStopping(20), problem, random_state=0)
     >>> sum(trial.resource < 16 for trial in history.trials) > 0  # some were stopped

@@ -77,7 +77,8 @@ class PASHA(Halving, AsynchronousScheduler):
     --------
     >>> from sksearch.samplers import RandomSampler
     >>> from sksearch.schedulers import ASHA, PASHA
-    >>> from sksearch.simulators import Branin, GammaCurves, play
+    >>> from sksearch.simulators import Branin, GammaCurves
+    >>> from sksearch.simulators import play
     >>> problem = GammaCurves(Branin())  # curves that do not cross
     >>> for scheduler in (ASHA(81), PASHA(81)):
     ...     history = play(RandomSampler(), scheduler, problem, random_state=0)
@@ -118,7 +119,7 @@ class PASHA(Halving, AsynchronousScheduler):
         scores = rungs.at_goal.setdefault((bracket, goal), array("d"))
         scores.extend(results[r].score for r in ladder[n_rungs - 2 : n_rungs])
         change = rank_change(*np.array(scores).reshape(-1, 2).T)
-        # Without any change of order, the common case, noise need not be computed.
+        # If the order did not change, the common case, noise need not be computed.
         if change == 0 or change <= _noise(history, rungs, bracket, n_rungs):
             return goal
         return ladder[n_rungs]

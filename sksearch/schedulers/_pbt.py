@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sksearch.base import Job, Plan, Reads, Resume, Scheduler, Start
+from sksearch.base import Plan, Reads, Resume, Scheduler, Start
+from sksearch.base._decisions import Job
 from sksearch.history import History, Params, Problem, best_first
 from sksearch.schedulers._brackets import one_bracket
 from sksearch.space._scaling import scaled

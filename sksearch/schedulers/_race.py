@@ -24,7 +24,8 @@ from typing import cast
 import numpy as np
 from scipy.stats import norm, t as student
 
-from sksearch.base import Job, Plan, Reads, Resume, Scheduler, Start, Told
+from sksearch.base import Plan, Reads, Resume, Scheduler, Start, Told
+from sksearch.base._decisions import Job
 from sksearch.history import History, Problem, Trial
 from sksearch.schedulers._brackets import one_bracket
 

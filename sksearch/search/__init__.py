@@ -1,4 +1,4 @@
-"""Search estimators, and the building blocks of custom searches."""
+"""Search estimators, the types of their results, and the building blocks of custom searches."""
 
 from sksearch._utils._on_demand import on_demand
 

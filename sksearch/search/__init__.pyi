@@ -1,4 +1,9 @@
+from sksearch.checkpoint._load_history import SavedSearch as SavedSearch
+from sksearch.fitting.finish._ensemble import Ensemble as Ensemble
+from sksearch.fitting.finish._front import ParetoFront as ParetoFront
 from sksearch.fitting.prepare._prior_results import earlier_results as earlier_results
+from sksearch.fitting.run._plan import SearchPlan as SearchPlan
+from sksearch.progress._progress import Progress as Progress
 from sksearch.search._asynchronous import (
     ASHASearchCV as ASHASearchCV,
     PASHASearchCV as PASHASearchCV,
@@ -42,6 +47,7 @@ from sksearch.search._learning import (
     GPBayesSearchCV as GPBayesSearchCV,
     TPESearchCV as TPESearchCV,
 )
+from sksearch.search._minimize import minimize as minimize
 from sksearch.search._namesakes import (
     GridSearchCV as GridSearchCV,
     RandomizedSearchCV as RandomizedSearchCV,

@@ -138,7 +138,7 @@ class ASHASearchCV(BaseSearch):
         Scorer, or a dict of scorers for several metrics.
     n_splits_ : int
         Number of folds.
-    ensemble_ : sksearch.reporting.Ensemble
+    ensemble_ : sksearch.search.Ensemble
         Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
     refit_time_ : float
         Seconds for the refit, including the other candidates of an ensemble.
@@ -149,7 +149,7 @@ class ASHASearchCV(BaseSearch):
         line of its error.
     history_ : History
         Every trial, with the status, error and cost of each result.
-    pareto_ : sksearch.reporting.ParetoFront
+    pareto_ : sksearch.search.ParetoFront
         Pareto front, if there are several `objectives`.
     metric_ : str
         Metric of `best_score_`, if there are several `objectives`.
@@ -179,7 +179,7 @@ class ASHASearchCV(BaseSearch):
     See Also
     --------
     SuccessiveHalvingSearchCV : Waits for each rung, and repeats exactly for any `n_jobs`.
-    PASHASearchCV : Its largest resource grows only while ranks change.
+    sksearch.search.PASHASearchCV : Its largest resource grows only while ranks change.
 
     Notes
     -----
@@ -377,7 +377,7 @@ class PASHASearchCV(_HalvingSearchCV):
         Scorer, or a dict of scorers for several metrics.
     n_splits_ : int
         Number of folds.
-    ensemble_ : sksearch.reporting.Ensemble
+    ensemble_ : sksearch.search.Ensemble
         Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
     refit_time_ : float
         Seconds for the refit, including the other candidates of an ensemble.
@@ -388,7 +388,7 @@ class PASHASearchCV(_HalvingSearchCV):
         line of its error.
     history_ : History
         Every trial, with the status, error and cost of each result.
-    pareto_ : sksearch.reporting.ParetoFront
+    pareto_ : sksearch.search.ParetoFront
         Pareto front, if there are several `objectives`.
     metric_ : str
         Metric of `best_score_`, if there are several `objectives`.
@@ -417,8 +417,8 @@ class PASHASearchCV(_HalvingSearchCV):
 
     See Also
     --------
-    ASHASearchCV : All rungs are open from the beginning.
-    schedulers.PASHA : Comparison of rankings, and differences from [1]_.
+    sksearch.ASHASearchCV : All rungs are open from the beginning.
+    sksearch.schedulers.PASHA : Comparison of rankings, and differences from [1]_.
 
     Notes
     -----

@@ -21,10 +21,11 @@ from sksearch._utils._advice import glance
 from sksearch._utils._clock import now
 from sksearch._utils._compat import BaseSearchCV, Interval, StrOptions, fit_context
 from sksearch._utils._terminal import plain_errors, say
+from sksearch._utils._time_limit import TimeLimit
 from sksearch._utils._typing import Folding, Samples, Scoring, Seed, Targets
 from sksearch.base import Sampler, Scheduler
 from sksearch.checkpoint._recorder_of import recorder_of
-from sksearch.estimators._model_choice import as_models, model_of, settle, settled
+from sksearch.estimators._model_choice import as_models, model_of, settle, settled, without
 from sksearch.executors._limits import Limits, Workers
 from sksearch.executors._signals import Interrupts
 from sksearch.fitting.finish._out_of_fold import digest_of_folds
@@ -32,7 +33,7 @@ from sksearch.fitting.finish._outcome import Found
 from sksearch.fitting.prepare._input import check_folder
 from sksearch.fitting.prepare._options import Goal, Knowledge, Options, Spending, most_averaged
 from sksearch.fitting.prepare._prepare import prepare
-from sksearch.fitting.prepare._rows import choose_rows, with_rows
+from sksearch.fitting.prepare._rows import EMPTY, choose_rows, measured_models, with_rows
 from sksearch.fitting.run._callbacks import (
     CV_LINES,
     CallbackContext,
@@ -48,8 +49,7 @@ from sksearch.fitting.run._results import ResultRow
 from sksearch.fitting.run._row_sample import seconds_of_models, seconds_of_one_fit
 from sksearch.fitting.run._run import Recorder, Run
 from sksearch.fitting.run._setup import Setup, Stops
-from sksearch.progress import Progress
-from sksearch.progress._progress import Watch
+from sksearch.progress._progress import Progress, Watch
 from sksearch.reader._values import metric_that_counts
 from sksearch.reporting._after import AfterSearch, about_fit
 from sksearch.reporting._autolog import autologged
@@ -155,7 +155,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         Scorer, or a dict of scorers for several metrics.
     n_splits_ : int
         Number of folds.
-    ensemble_ : sksearch.reporting.Ensemble
+    ensemble_ : sksearch.search.Ensemble
         Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
     refit_time_ : float
         Seconds for the refit, including the other candidates of an ensemble.
@@ -166,7 +166,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         line of its error.
     history_ : History
         Every trial, with the status, error and cost of each result.
-    pareto_ : sksearch.reporting.ParetoFront
+    pareto_ : sksearch.search.ParetoFront
         Pareto front, if there are several `objectives`.
     metric_ : str
         Metric of `best_score_`, if there are several `objectives`.
@@ -231,6 +231,8 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
     batch_size = 1  # type: Any
     # Method with which a search derives its space, if it has special rules.
     _own_space = None  # type: Any
+    # Models of a list, too slow for the time of this fit.
+    _left_out: tuple[str, ...] = ()
 
     #: Base class for ``isinstance(search, RandomizedSearchCV)`` checks in other libraries.
     _known_as: ClassVar[tuple[Any, ...]] = (RandomizedSearchCV,)
@@ -340,9 +342,8 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         check_folder(self.checkpoint_dir)
         with recorder_of(self.checkpoint_dir, X, y) as recorder:
             self._cv()  # like scikit-learn, draw the folds of a generator first
-            setup = self._prepare(X, y, params, recorder.rng(self.random_state), recorder.unit)
-            if not recorder.goes_on:
-                choose_rows(self._options(), setup)
+            rng, unit = recorder.rng(self.random_state), recorder.unit
+            setup = self._measured(X, y, params, rng, unit, recorder if recorder.goes_on else None)
             recorder.open(type(self), self.get_params(deep=False), setup)
             self._fit(setup, recorder)
         return self
@@ -391,10 +392,10 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         self._validate_params()
         settle(self.estimator, X, y)
         # Any generator will do: the cost does not depend on it.
-        setup = self._prepare(X, y, params, check_random_state(0))
         if not measure:
-            return setup.plan
-        choose_rows(self._options(), setup)
+            self._left_out = ()
+            return self._prepare(X, y, params, check_random_state(0)).plan
+        setup = self._measured(X, y, params, check_random_state(0))
         by_model = seconds_of_models(setup.context)
         seconds = [*by_model.values()] or [seconds_of_one_fit(setup.context)[0]]
         return replace(
@@ -411,7 +412,34 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         """Discard an earlier fit, so that an interrupted one never mixes with it."""
         for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
             delattr(self, name)
-        self.__dict__.pop("_watch", None)
+        for name in ("_watch", "_about_probabilities"):
+            self.__dict__.pop(name, None)
+
+    def _measured(
+        self,
+        X: Samples,
+        y: Targets,
+        params: dict[str, Any],
+        rng: np.random.RandomState,
+        unit: str | None = None,
+        recorder: Recorder | None = None,
+    ) -> Setup:
+        """Prepare a search, without the models and rows for which the time is too short.
+
+        A `recorder` knows both of a search that it resumes.
+        """
+        self._left_out = () if recorder is None else tuple(recorder.left_out)
+        time, paces = TimeLimit(self.timeout), EMPTY
+        if recorder is None:
+            args = self._options(), X, y, time
+            paces, self._left_out = glance(measured_models, *args, otherwise=(EMPTY, ()))
+        spent = time.elapsed() if paces else 0.0
+        setup = self._prepare(X, y, params, rng, unit)
+        setup.left_out = self._left_out
+        if recorder is None:
+            setup.time.go_on(spent)
+            choose_rows(self._options(), setup, paces)
+        return setup
 
     def _prepare(
         self,
@@ -442,7 +470,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
             self.resource, self.min_resources, self.max_resources, self.select, self.audit, n_iter
         )
         return Options(
-            estimator=settled(self.estimator),
+            estimator=without(settled(self.estimator), self._left_out),
             space=with_frozen_laws(space) if self._is_namesake else space,
             cv=self.cv,
             goal=Goal(self.scoring, self.refit, self.objectives, self.constraints),
@@ -556,5 +584,8 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
             ranks = self.cv_results_[f"rank_test_{metric}"]
             args = ranks, int(self.best_index_), self.best_estimator_
             self.ensemble_, self.best_estimator_ = found.ensemble(*args)
+        weights = self.ensemble_.weights if self.ensemble else {int(self.best_index_): 1.0}
+        model, self._about_probabilities = found.with_probabilities(weights, self.best_estimator_)
+        self.best_estimator_ = model
         self.refit_time_ = now() - start
         self.interrupted_ = False

@@ -143,7 +143,7 @@ class FabolasSearchCV(BaseSearch):
         Scorer, or a dict of scorers for several metrics.
     n_splits_ : int
         Number of folds.
-    ensemble_ : sksearch.reporting.Ensemble
+    ensemble_ : sksearch.search.Ensemble
         Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
     refit_time_ : float
         Seconds for the refit, including the other candidates of an ensemble.
@@ -154,7 +154,7 @@ class FabolasSearchCV(BaseSearch):
         line of its error.
     history_ : History
         Every trial, with the status, error and cost of each result.
-    pareto_ : sksearch.reporting.ParetoFront
+    pareto_ : sksearch.search.ParetoFront
         Pareto front, if there are several `objectives`.
     metric_ : str
         Metric of `best_score_`, if there are several `objectives`.
@@ -183,9 +183,9 @@ class FabolasSearchCV(BaseSearch):
 
     See Also
     --------
-    GPBayesSearchCV : The whole resource for each candidate.
-    HyperbandSearchCV : Sizes by rank, without a model.
-    schedulers.Fabolas : The criterion, and differences from [1]_.
+    sksearch.GPBayesSearchCV : The whole resource for each candidate.
+    sksearch.HyperbandSearchCV : Sizes by rank, without a model.
+    sksearch.schedulers.Fabolas : The criterion, and differences from [1]_.
 
     Notes
     -----

@@ -25,15 +25,16 @@ from sksearch.samplers import (
     GPSampler,
     GridSampler,
     HypervolumeSampler,
-    ListedSampler,
     QuasiRandomSampler,
     RandomSampler,
 )
+from sksearch.samplers._listed import ListedSampler
 from sksearch.samplers._quasi_random import METHODS
 from sksearch.schedulers import FoldRace, FullFidelity
 from sksearch.search._base import BaseSearch
 from sksearch.search._parts import AUTO, COUNT, SELECT, Constraints, PartOf, Refit
-from sksearch.space import Outcome, Space, When
+from sksearch.space import Outcome, Space
+from sksearch.space._conditions import When
 
 N_CANDIDATES = 50  # if nothing else ends the search
 
@@ -168,7 +169,7 @@ class SearchCV(BaseSearch):
         Scorer, or a dict of scorers for several metrics.
     n_splits_ : int
         Number of folds.
-    ensemble_ : sksearch.reporting.Ensemble
+    ensemble_ : sksearch.search.Ensemble
         Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
     refit_time_ : float
         Seconds for the refit, including the other candidates of an ensemble.
@@ -179,7 +180,7 @@ class SearchCV(BaseSearch):
         line of its error.
     history_ : History
         Every trial, with the status, error and cost of each result.
-    pareto_ : sksearch.reporting.ParetoFront
+    pareto_ : sksearch.search.ParetoFront
         Pareto front, if there are several `objectives`.
     metric_ : str
         Metric of `best_score_`, if there are several `objectives`.
@@ -480,7 +481,7 @@ class RandomSearchCV(BaseSearch):
         Scorer, or a dict of scorers for several metrics.
     n_splits_ : int
         Number of folds.
-    ensemble_ : sksearch.reporting.Ensemble
+    ensemble_ : sksearch.search.Ensemble
         Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
     refit_time_ : float
         Seconds for the refit, including the other candidates of an ensemble.
@@ -491,7 +492,7 @@ class RandomSearchCV(BaseSearch):
         line of its error.
     history_ : History
         Every trial, with the status, error and cost of each result.
-    pareto_ : sksearch.reporting.ParetoFront
+    pareto_ : sksearch.search.ParetoFront
         Pareto front, if there are several `objectives`.
     metric_ : str
         Metric of `best_score_`, if there are several `objectives`.
@@ -510,8 +511,8 @@ class RandomSearchCV(BaseSearch):
 
     See Also
     --------
-    RandomizedSearchCV : The same, with repeated draws as in scikit-learn.
-    QuasiRandomSearchCV : CandidateDraws cover the space more evenly.
+    sksearch.model_selection.RandomizedSearchCV : The same, with repeated draws as in scikit-learn.
+    sksearch.search.QuasiRandomSearchCV : Candidates cover the space more evenly.
     HyperbandSearchCV : More candidates for the same cost.
 
     References
@@ -700,7 +701,7 @@ class QuasiRandomSearchCV(BaseSearch):
         Scorer, or a dict of scorers for several metrics.
     n_splits_ : int
         Number of folds.
-    ensemble_ : sksearch.reporting.Ensemble
+    ensemble_ : sksearch.search.Ensemble
         Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
     refit_time_ : float
         Seconds for the refit, including the other candidates of an ensemble.
@@ -711,7 +712,7 @@ class QuasiRandomSearchCV(BaseSearch):
         line of its error.
     history_ : History
         Every trial, with the status, error and cost of each result.
-    pareto_ : sksearch.reporting.ParetoFront
+    pareto_ : sksearch.search.ParetoFront
         Pareto front, if there are several `objectives`.
     metric_ : str
         Metric of `best_score_`, if there are several `objectives`.
@@ -730,7 +731,7 @@ class QuasiRandomSearchCV(BaseSearch):
 
     See Also
     --------
-    RandomSearchCV : Independent draws.
+    sksearch.RandomSearchCV : Independent draws.
     sksearch.samplers.QuasiRandomSampler : The designs.
 
     Examples

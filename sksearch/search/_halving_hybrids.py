@@ -7,12 +7,12 @@ import numpy as np
 
 from sksearch._utils._compat import StrOptions
 from sksearch._utils._typing import Folding, Scoring, Seed
-from sksearch.acquisition import Acquisition
+from sksearch.acquisition._functions import Acquisition
 from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.samplers import GPSampler, TPESampler
 from sksearch.samplers._gp import CHOICES
 from sksearch.samplers._observations import TRANSFERS, WITHOUT_JOINT
-from sksearch.schedulers import IteratedHalving
+from sksearch.schedulers._iterated_halving import IteratedHalving
 from sksearch.search._base import BaseSearch
 from sksearch.search._parts import HALVING, ITERATIONS, MODEL, Constraints, Refit
 from sksearch.space import Space
@@ -153,7 +153,7 @@ class GPHalvingSearchCV(BaseSearch):
         Scorer, or a dict of scorers for several metrics.
     n_splits_ : int
         Number of folds.
-    ensemble_ : sksearch.reporting.Ensemble
+    ensemble_ : sksearch.search.Ensemble
         Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
     refit_time_ : float
         Seconds for the refit, including the other candidates of an ensemble.
@@ -164,7 +164,7 @@ class GPHalvingSearchCV(BaseSearch):
         line of its error.
     history_ : History
         Every trial, with the status, error and cost of each result.
-    pareto_ : sksearch.reporting.ParetoFront
+    pareto_ : sksearch.search.ParetoFront
         Pareto front, if there are several `objectives`.
     metric_ : str
         Metric of `best_score_`, if there are several `objectives`.
@@ -193,8 +193,8 @@ class GPHalvingSearchCV(BaseSearch):
 
     See Also
     --------
-    TPEHalvingSearchCV : A Parzen estimator proposes, at a tenth of the overhead.
-    GPHyperbandSearchCV : All brackets of Hyperband.
+    sksearch.search.TPEHalvingSearchCV : A Parzen estimator proposes, at a tenth of the overhead.
+    sksearch.search.GPHyperbandSearchCV : All brackets of Hyperband.
     GPBayesSearchCV : Full resource only.
 
     Notes
@@ -408,7 +408,7 @@ class TPEHalvingSearchCV(BaseSearch):
         Scorer, or a dict of scorers for several metrics.
     n_splits_ : int
         Number of folds.
-    ensemble_ : sksearch.reporting.Ensemble
+    ensemble_ : sksearch.search.Ensemble
         Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
     refit_time_ : float
         Seconds for the refit, including the other candidates of an ensemble.
@@ -419,7 +419,7 @@ class TPEHalvingSearchCV(BaseSearch):
         line of its error.
     history_ : History
         Every trial, with the status, error and cost of each result.
-    pareto_ : sksearch.reporting.ParetoFront
+    pareto_ : sksearch.search.ParetoFront
         Pareto front, if there are several `objectives`.
     metric_ : str
         Metric of `best_score_`, if there are several `objectives`.
@@ -448,9 +448,9 @@ class TPEHalvingSearchCV(BaseSearch):
 
     See Also
     --------
-    GPHalvingSearchCV : A Gaussian process proposes.
-    BOHBSearchCV : All brackets of Hyperband.
-    TPESearchCV : A Parzen estimator proposes, at full resource.
+    sksearch.GPHalvingSearchCV : A Gaussian process proposes.
+    sksearch.BOHBSearchCV : All brackets of Hyperband.
+    sksearch.TPESearchCV : A Parzen estimator proposes, at full resource.
 
     Notes
     -----

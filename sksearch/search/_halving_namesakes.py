@@ -25,7 +25,8 @@ from sksearch.fitting.run._results import ResultRow, best_of_last_iteration
 from sksearch.fitting.run._setup import Setup
 from sksearch.history import History, Params, Problem
 from sksearch.resources._subsamples import RefittedParameterResource, SubsamplesResource
-from sksearch.samplers import ListedSampler, RandomSampler
+from sksearch.samplers import RandomSampler
+from sksearch.samplers._listed import ListedSampler
 from sksearch.schedulers._iterations import HalvingIterations
 from sksearch.search._base import BaseSearch
 from sksearch.search._full import CandidateDraws, is_for_scikit_learn
@@ -105,6 +106,7 @@ class _Halving(BaseSearch):
             amounts = [rung.resource for rung in _iterations_of(setup).iterations(problem)]
             of = context.splits, num_samples(context.X), in_sequence
             context.resource = context.resource.drawing(generator, amounts, *of)
+            context.kept = None  # likewise
             context.blocks = None  # part of the test rows does not predict the rest
         elif in_sequence:
             for _ in range(N_PASSES):
@@ -274,7 +276,7 @@ class HalvingGridSearchCV(GridSearchCV, _Halving):
         Scorer, or a dict of scorers for several metrics.
     n_splits_ : int
         Number of folds.
-    ensemble_ : sksearch.reporting.Ensemble
+    ensemble_ : sksearch.search.Ensemble
         Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
     refit_time_ : float
         Seconds for the refit, including the other candidates of an ensemble.
@@ -285,7 +287,7 @@ class HalvingGridSearchCV(GridSearchCV, _Halving):
         line of its error.
     history_ : History
         Every trial, with the status, error and cost of each result.
-    pareto_ : sksearch.reporting.ParetoFront
+    pareto_ : sksearch.search.ParetoFront
         Pareto front, if there are several `objectives`.
     metric_ : str
         Metric of `best_score_`, if there are several `objectives`.
@@ -305,7 +307,7 @@ class HalvingGridSearchCV(GridSearchCV, _Halving):
     See Also
     --------
     HalvingRandomSearchCV : Random candidates instead of all points.
-    SuccessiveHalvingSearchCV : Continues training, and tests on all rows.
+    sksearch.SuccessiveHalvingSearchCV : Continues training, and tests on all rows.
 
     Notes
     -----
@@ -513,7 +515,7 @@ class HalvingRandomSearchCV(_Halving):
         Scorer, or a dict of scorers for several metrics.
     n_splits_ : int
         Number of folds.
-    ensemble_ : sksearch.reporting.Ensemble
+    ensemble_ : sksearch.search.Ensemble
         Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
     refit_time_ : float
         Seconds for the refit, including the other candidates of an ensemble.
@@ -524,7 +526,7 @@ class HalvingRandomSearchCV(_Halving):
         line of its error.
     history_ : History
         Every trial, with the status, error and cost of each result.
-    pareto_ : sksearch.reporting.ParetoFront
+    pareto_ : sksearch.search.ParetoFront
         Pareto front, if there are several `objectives`.
     metric_ : str
         Metric of `best_score_`, if there are several `objectives`.
@@ -544,7 +546,7 @@ class HalvingRandomSearchCV(_Halving):
     See Also
     --------
     HalvingGridSearchCV : All points of a grid.
-    SuccessiveHalvingSearchCV : Continues training, and tests on all rows.
+    sksearch.SuccessiveHalvingSearchCV : Continues training, and tests on all rows.
 
     Notes
     -----

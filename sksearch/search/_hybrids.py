@@ -7,7 +7,7 @@ import numpy as np
 
 from sksearch._utils._compat import StrOptions
 from sksearch._utils._typing import Folding, Scoring, Seed
-from sksearch.acquisition import Acquisition
+from sksearch.acquisition._functions import Acquisition
 from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.samplers import GPSampler, TPESampler
 from sksearch.samplers._gp import CHOICES
@@ -150,7 +150,7 @@ class BOHBSearchCV(BaseSearch):
         Scorer, or a dict of scorers for several metrics.
     n_splits_ : int
         Number of folds.
-    ensemble_ : sksearch.reporting.Ensemble
+    ensemble_ : sksearch.search.Ensemble
         Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
     refit_time_ : float
         Seconds for the refit, including the other candidates of an ensemble.
@@ -161,7 +161,7 @@ class BOHBSearchCV(BaseSearch):
         line of its error.
     history_ : History
         Every trial, with the status, error and cost of each result.
-    pareto_ : sksearch.reporting.ParetoFront
+    pareto_ : sksearch.search.ParetoFront
         Pareto front, if there are several `objectives`.
     metric_ : str
         Metric of `best_score_`, if there are several `objectives`.
@@ -191,8 +191,8 @@ class BOHBSearchCV(BaseSearch):
     See Also
     --------
     HyperbandSearchCV : Hyperband with random candidates.
-    TPEHalvingSearchCV : Shorter brackets.
-    GPHyperbandSearchCV : Hyperband with a Gaussian process.
+    sksearch.search.TPEHalvingSearchCV : Shorter brackets.
+    sksearch.search.GPHyperbandSearchCV : Hyperband with a Gaussian process.
 
     Notes
     -----
@@ -414,7 +414,7 @@ class GPHyperbandSearchCV(BaseSearch):
         Scorer, or a dict of scorers for several metrics.
     n_splits_ : int
         Number of folds.
-    ensemble_ : sksearch.reporting.Ensemble
+    ensemble_ : sksearch.search.Ensemble
         Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
     refit_time_ : float
         Seconds for the refit, including the other candidates of an ensemble.
@@ -425,7 +425,7 @@ class GPHyperbandSearchCV(BaseSearch):
         line of its error.
     history_ : History
         Every trial, with the status, error and cost of each result.
-    pareto_ : sksearch.reporting.ParetoFront
+    pareto_ : sksearch.search.ParetoFront
         Pareto front, if there are several `objectives`.
     metric_ : str
         Metric of `best_score_`, if there are several `objectives`.
@@ -454,8 +454,8 @@ class GPHyperbandSearchCV(BaseSearch):
 
     See Also
     --------
-    BOHBSearchCV : Hyperband with a Parzen estimator.
-    GPHalvingSearchCV : Shorter brackets.
+    sksearch.BOHBSearchCV : Hyperband with a Parzen estimator.
+    sksearch.GPHalvingSearchCV : Shorter brackets.
 
     References
     ----------

@@ -85,7 +85,7 @@ class Descent(Sampler):
         try:
             for theta in self._starts(guesses, values):
                 minimize(value, theta, jac=True, method="L-BFGS-B", bounds=loss.bounds)
-        except _UnknownError as unknown:
+        except _UnknownError as unknown:  # the optimizer runs again from its start, each time
             return unknown.params
         return space.sample(rng)
 
@@ -214,7 +214,7 @@ class HypergradientSearchCV(BaseSearch):
         Scorer, or a dict of scorers for several metrics.
     n_splits_ : int
         Number of folds.
-    ensemble_ : sksearch.reporting.Ensemble
+    ensemble_ : sksearch.search.Ensemble
         Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
     refit_time_ : float
         Seconds for the refit, including the other candidates of an ensemble.
@@ -225,7 +225,7 @@ class HypergradientSearchCV(BaseSearch):
         line of its error.
     history_ : History
         Every trial, with the status, error and cost of each result.
-    pareto_ : sksearch.reporting.ParetoFront
+    pareto_ : sksearch.search.ParetoFront
         Pareto front, if there are several `objectives`.
     metric_ : str
         Metric of `best_score_`, if there are several `objectives`.
@@ -252,7 +252,7 @@ class HypergradientSearchCV(BaseSearch):
     --------
     sksearch.hypergradients.FeaturePenalties : A penalty for each feature.
     sksearch.hypergradients.implicit : The gradient for custom models.
-    GPBayesSearchCV : For parameters of any kind, and few of them.
+    sksearch.GPBayesSearchCV : For parameters of any kind, and few of them.
 
     Notes
     -----

@@ -148,7 +148,7 @@ class IncrementalEvaluationSearchCV(BaseSearch):
         Scorer, or a dict of scorers for several metrics.
     n_splits_ : int
         Number of folds.
-    ensemble_ : sksearch.reporting.Ensemble
+    ensemble_ : sksearch.search.Ensemble
         Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
     refit_time_ : float
         Seconds for the refit, including the other candidates of an ensemble.
@@ -159,7 +159,7 @@ class IncrementalEvaluationSearchCV(BaseSearch):
         line of its error.
     history_ : History
         Every trial, with the status, error and cost of each result.
-    pareto_ : sksearch.reporting.ParetoFront
+    pareto_ : sksearch.search.ParetoFront
         Pareto front, if there are several `objectives`.
     metric_ : str
         Metric of `best_score_`, if there are several `objectives`.
@@ -188,7 +188,7 @@ class IncrementalEvaluationSearchCV(BaseSearch):
 
     See Also
     --------
-    SuccessiveHalvingSearchCV : Spends as much on the last candidates as on the first ones.
+    sksearch.SuccessiveHalvingSearchCV : Spends as much on the last candidates as on the first.
     sksearch.schedulers.IncrementalEvaluation : Formulas, and differences from [1]_.
 
     References

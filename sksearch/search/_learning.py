@@ -7,7 +7,7 @@ import numpy as np
 
 from sksearch._utils._compat import StrOptions
 from sksearch._utils._typing import Folding, Scoring, Seed
-from sksearch.acquisition import Acquisition
+from sksearch.acquisition._functions import Acquisition
 from sksearch.base import Sampler, Scheduler
 from sksearch.samplers import ForestSampler, GPSampler, TPESampler
 from sksearch.samplers._gp import CHOICES
@@ -129,7 +129,7 @@ class GPBayesSearchCV(BaseSearch):
         Scorer, or a dict of scorers for several metrics.
     n_splits_ : int
         Number of folds.
-    ensemble_ : sksearch.reporting.Ensemble
+    ensemble_ : sksearch.search.Ensemble
         Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
     refit_time_ : float
         Seconds for the refit, including the other candidates of an ensemble.
@@ -140,7 +140,7 @@ class GPBayesSearchCV(BaseSearch):
         line of its error.
     history_ : History
         Every trial, with the status, error and cost of each result.
-    pareto_ : sksearch.reporting.ParetoFront
+    pareto_ : sksearch.search.ParetoFront
         Pareto front, if there are several `objectives`.
     metric_ : str
         Metric of `best_score_`, if there are several `objectives`.
@@ -378,7 +378,7 @@ class TPESearchCV(_ModelSearchCV):
         Scorer, or a dict of scorers for several metrics.
     n_splits_ : int
         Number of folds.
-    ensemble_ : sksearch.reporting.Ensemble
+    ensemble_ : sksearch.search.Ensemble
         Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
     refit_time_ : float
         Seconds for the refit, including the other candidates of an ensemble.
@@ -389,7 +389,7 @@ class TPESearchCV(_ModelSearchCV):
         line of its error.
     history_ : History
         Every trial, with the status, error and cost of each result.
-    pareto_ : sksearch.reporting.ParetoFront
+    pareto_ : sksearch.search.ParetoFront
         Pareto front, if there are several `objectives`.
     metric_ : str
         Metric of `best_score_`, if there are several `objectives`.
@@ -540,7 +540,7 @@ class ForestBayesSearchCV(_ModelSearchCV):
         Scorer, or a dict of scorers for several metrics.
     n_splits_ : int
         Number of folds.
-    ensemble_ : sksearch.reporting.Ensemble
+    ensemble_ : sksearch.search.Ensemble
         Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
     refit_time_ : float
         Seconds for the refit, including the other candidates of an ensemble.
@@ -551,7 +551,7 @@ class ForestBayesSearchCV(_ModelSearchCV):
         line of its error.
     history_ : History
         Every trial, with the status, error and cost of each result.
-    pareto_ : sksearch.reporting.ParetoFront
+    pareto_ : sksearch.search.ParetoFront
         Pareto front, if there are several `objectives`.
     metric_ : str
         Metric of `best_score_`, if there are several `objectives`.
@@ -570,7 +570,7 @@ class ForestBayesSearchCV(_ModelSearchCV):
 
     See Also
     --------
-    GPBayesSearchCV : Bayesian optimisation with a Gaussian process.
+    sksearch.GPBayesSearchCV : Bayesian optimisation with a Gaussian process.
 
     References
     ----------

@@ -39,7 +39,7 @@ from sksearch.fitting.run._run import Run
 from sksearch.fitting.run._setup import Setup, Stops
 from sksearch.history import History, Problem, Result
 from sksearch.progress._progress import Watch
-from sksearch.resources import WholeResource
+from sksearch.resources._data import WholeResource
 from sksearch.samplers import GPSampler, HypervolumeSampler
 from sksearch.schedulers import FullFidelity
 from sksearch.search._full import SearchCV
@@ -164,7 +164,7 @@ def minimize(
         all bounds; ``fun``, their loss; ``nfev``, the number of evaluations; ``nit``, the number
         of candidates; ``history``, the `History`; ``success``, False if no candidate satisfies all
         bounds; ``message``. With `objectives` ``x`` is the knee of the front, ``fun`` a dict of
-        its values by name, and ``pareto`` the `sksearch.reporting.ParetoFront`, with an ``index``
+        its values by name, and ``pareto`` the `sksearch.search.ParetoFront`, with an ``index``
         into ``history.trials``.
 
     Raises

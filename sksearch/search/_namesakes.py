@@ -19,7 +19,7 @@ from sksearch.fitting.run._findings import Findings
 from sksearch.fitting.run._objectives import make_allows
 from sksearch.fitting.run._results import ResultRow
 from sksearch.fitting.run._setup import Setup
-from sksearch.samplers import ListedSampler
+from sksearch.samplers._listed import ListedSampler
 from sksearch.schedulers import FullFidelity
 from sksearch.search._base import BaseSearch
 from sksearch.search._full import CandidateDraws, RandomSearchCV
@@ -132,7 +132,7 @@ class GridSearchCV(BaseSearch):
         Scorer, or a dict of scorers for several metrics.
     n_splits_ : int
         Number of folds.
-    ensemble_ : sksearch.reporting.Ensemble
+    ensemble_ : sksearch.search.Ensemble
         Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
     refit_time_ : float
         Seconds for the refit, including the other candidates of an ensemble.
@@ -143,7 +143,7 @@ class GridSearchCV(BaseSearch):
         line of its error.
     history_ : History
         Every trial, with the status, error and cost of each result.
-    pareto_ : sksearch.reporting.ParetoFront
+    pareto_ : sksearch.search.ParetoFront
         Pareto front, if there are several `objectives`.
     metric_ : str
         Metric of `best_score_`, if there are several `objectives`.
@@ -163,7 +163,7 @@ class GridSearchCV(BaseSearch):
     See Also
     --------
     RandomizedSearchCV : Random candidates instead of all points.
-    SearchCV : Better candidates in the same time, without a grid.
+    sksearch.SearchCV : Better candidates in the same time, without a grid.
 
     Examples
     --------
@@ -360,7 +360,7 @@ class RandomizedSearchCV(RandomSearchCV):
         Scorer, or a dict of scorers for several metrics.
     n_splits_ : int
         Number of folds.
-    ensemble_ : sksearch.reporting.Ensemble
+    ensemble_ : sksearch.search.Ensemble
         Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
     refit_time_ : float
         Seconds for the refit, including the other candidates of an ensemble.
@@ -371,7 +371,7 @@ class RandomizedSearchCV(RandomSearchCV):
         line of its error.
     history_ : History
         Every trial, with the status, error and cost of each result.
-    pareto_ : sksearch.reporting.ParetoFront
+    pareto_ : sksearch.search.ParetoFront
         Pareto front, if there are several `objectives`.
     metric_ : str
         Metric of `best_score_`, if there are several `objectives`.
@@ -390,7 +390,7 @@ class RandomizedSearchCV(RandomSearchCV):
 
     See Also
     --------
-    RandomSearchCV : No candidate is drawn twice.
+    sksearch.RandomSearchCV : No candidate is drawn twice.
     GridSearchCV : All points of a grid.
 
     Examples

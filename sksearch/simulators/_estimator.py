@@ -68,7 +68,8 @@ class SimulatedEstimator(BaseEstimator):
     Examples
     --------
     >>> from sksearch import HyperbandSearchCV
-    >>> from sksearch.simulators import FAMILIES, GammaCurves, Rastrigin, SimulatedEstimator
+    >>> from sksearch.simulators import FAMILIES, GammaCurves, SimulatedEstimator
+    >>> from sksearch.simulators._functions import Rastrigin
     >>> problem = GammaCurves(Rastrigin(2), FAMILIES["rastrigin-1"], noise=10)
     >>> search = HyperbandSearchCV(
     ...     SimulatedEstimator(problem), problem.space, resource="epochs", cv=2, random_state=0

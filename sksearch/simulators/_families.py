@@ -23,7 +23,7 @@ class CurveFamily:
 
     Examples
     --------
-    >>> from sksearch.simulators import CurveFamily
+    >>> from sksearch.simulators._families import CurveFamily
     >>> CurveFamily(1.5, 10, 15, end_shift=200).smooth
     False
     """

@@ -149,7 +149,7 @@ class Rastrigin(_CubeFunction):
 
     Examples
     --------
-    >>> from sksearch.simulators import Rastrigin
+    >>> from sksearch.simulators._functions import Rastrigin
     >>> Rastrigin(n_dims=3)([[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]]).tolist()
     [0.0, 3.0]
     """
@@ -170,7 +170,7 @@ class DropWave(Function):
 
     Examples
     --------
-    >>> from sksearch.simulators import DropWave
+    >>> from sksearch.simulators._functions import DropWave
     >>> DropWave()([[0.0, 0.0]]).tolist()
     [-1.0]
     """
@@ -195,7 +195,7 @@ class Hartmann3(Function):
 
     Examples
     --------
-    >>> from sksearch.simulators import Hartmann3
+    >>> from sksearch.simulators._functions import Hartmann3
     >>> Hartmann3()([[0.114614, 0.555649, 0.852547]]).round(5).tolist()
     [-3.86278]
     """
@@ -220,7 +220,7 @@ class Hartmann6(Function):
 
     Examples
     --------
-    >>> from sksearch.simulators import Hartmann6
+    >>> from sksearch.simulators._functions import Hartmann6
     >>> Hartmann6()([[0.20169, 0.150011, 0.476874, 0.275332, 0.311652, 0.6573]]).round(5).tolist()
     [-3.32237]
     """
@@ -278,7 +278,7 @@ class Ackley(_CubeFunction):
 
     Examples
     --------
-    >>> from sksearch.simulators import Ackley
+    >>> from sksearch.simulators._functions import Ackley
     >>> Ackley(n_dims=4)([[0.0, 0.0, 0.0, 0.0]]).tolist()
     [0.0]
     """
@@ -306,7 +306,7 @@ class Levy(_CubeFunction):
 
     Examples
     --------
-    >>> from sksearch.simulators import Levy
+    >>> from sksearch.simulators._functions import Levy
     >>> Levy()([[1.0, 1.0]]).round(12).tolist()
     [0.0]
     """
@@ -337,7 +337,7 @@ class Rosenbrock(_CubeFunction):
 
     Examples
     --------
-    >>> from sksearch.simulators import Rosenbrock
+    >>> from sksearch.simulators._functions import Rosenbrock
     >>> Rosenbrock(n_dims=3)([[1.0, 1.0, 1.0], [0.0, 0.0, 0.0]]).tolist()
     [0.0, 2.0]
     """
@@ -366,7 +366,7 @@ class StyblinskiTang(_CubeFunction):
 
     Examples
     --------
-    >>> from sksearch.simulators import StyblinskiTang
+    >>> from sksearch.simulators._functions import StyblinskiTang
     >>> StyblinskiTang()([[-2.903534, -2.903534]]).round(4).tolist()
     [-78.3323]
     """
@@ -393,7 +393,7 @@ class SixHumpCamel(Function):
 
     Examples
     --------
-    >>> from sksearch.simulators import SixHumpCamel
+    >>> from sksearch.simulators._functions import SixHumpCamel
     >>> SixHumpCamel()([[0.0898, -0.7127], [0.0, 0.0]]).round(4).tolist()
     [-1.0316, 0.0]
     """
@@ -421,7 +421,7 @@ class EggHolder(Function):
 
     Examples
     --------
-    >>> from sksearch.simulators import EggHolder
+    >>> from sksearch.simulators._functions import EggHolder
     >>> EggHolder()([[512.0, 404.2319]]).round(4).tolist()
     [-959.6407]
     """
@@ -435,3 +435,13 @@ class EggHolder(Function):
         x0, x1 = np.ascontiguousarray(X.T)
         y = x1 + 47
         return -y * np.sin(np.sqrt(abs(x0 / 2 + y))) - x0 * np.sin(np.sqrt(abs(x0 - y)))
+
+
+#: Test functions by name.
+FUNCTIONS = {
+    function.__name__: function
+    for function in (
+        *(Ackley, Branin, DropWave, EggHolder, Hartmann3, Hartmann6, Levy),
+        *(Rastrigin, Rosenbrock, SixHumpCamel, StyblinskiTang),
+    )
+}

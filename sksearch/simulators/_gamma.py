@@ -95,7 +95,8 @@ class GammaCurves(CurveProblem):
 
     Examples
     --------
-    >>> from sksearch.simulators import FAMILIES, GammaCurves, Rastrigin
+    >>> from sksearch.simulators import FAMILIES, GammaCurves
+    >>> from sksearch.simulators._functions import Rastrigin
     >>> problem = GammaCurves(Rastrigin(2), FAMILIES["rastrigin-1"], noise=10)
     >>> losses = problem.losses([{"x0": 0, "x1": 0}, {"x0": 1, "x1": 1}], seed=0)
     >>> losses.shape, losses[:, -1].tolist(), problem.minimum

@@ -59,7 +59,7 @@ def gamma_parameters(n_epochs: int) -> tuple[np.ndarray, np.ndarray]:
 
     Examples
     --------
-    >>> from sksearch.simulators import gamma_parameters
+    >>> from sksearch.simulators._gamma_process import gamma_parameters
     >>> alpha, beta = gamma_parameters(81)
     >>> ((alpha - 1) / beta)[[0, -1]].round(9), (alpha / beta**2)[[0, -1]].round(9)
     (array([2., 2.]), array([81.,  2.]))
@@ -108,7 +108,8 @@ def gamma_curves(
 
     Examples
     --------
-    >>> from sksearch.simulators import FAMILIES, gamma_curves
+    >>> from sksearch.simulators import FAMILIES
+    >>> from sksearch.simulators._gamma_process import gamma_curves
     >>> losses = gamma_curves([3.0, 5.0], [0, 1], FAMILIES["branin"][0])
     >>> losses.shape, losses[:, 0].tolist(), losses[:, -1].tolist()
     ((2, 81), [3.0, 5.0], [-197.0, -195.0])

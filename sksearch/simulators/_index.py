@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
-from sksearch.space import Space, When
+from sksearch.space import Space
+from sksearch.space._conditions import When
 from sksearch.space._dimensions import Dimension
 
 _ABSENT = object()
@@ -133,6 +134,7 @@ class Index:
         for k, pattern in enumerate(patterns):
             points = np.flatnonzero(which == k)
             n_differing = (self._patterns != pattern).sum(axis=1)
+            # The nearest groups come first, so that most others are skipped.
             for g in np.argsort(n_differing, kind="stable"):
                 points_left = points[D2[points] > n_differing[g]]
                 if len(points_left) == 0:

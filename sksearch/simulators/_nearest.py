@@ -12,7 +12,8 @@ from scipy.stats import spearmanr
 from sksearch._utils._compat import BaseSearchCV
 from sksearch.simulators._index import Index
 from sksearch.simulators._problem import CurveProblem
-from sksearch.space import Space, When
+from sksearch.space import Space
+from sksearch.space._conditions import When
 from sksearch.space._values import equal
 
 _ABSENT = object()

@@ -9,7 +9,8 @@ import numpy as np
 
 from sksearch._utils._clock import open_clock, spend
 from sksearch._utils._seeds import draw_seed
-from sksearch.base import Job, Sampler, Scheduler
+from sksearch.base import Sampler, Scheduler
+from sksearch.base._decisions import Job
 from sksearch.executors import VirtualClock
 from sksearch.executors._factory import make_executor
 from sksearch.executors._loop import Workload, drive
@@ -76,7 +77,9 @@ def play(
     --------
     >>> from sksearch.samplers import RandomSampler
     >>> from sksearch.schedulers import Hyperband
-    >>> from sksearch.simulators import FAMILIES, GammaCurves, Rastrigin, play
+    >>> from sksearch.simulators import FAMILIES, GammaCurves
+    >>> from sksearch.simulators._functions import Rastrigin
+    >>> from sksearch.simulators import play
     >>> problem = GammaCurves(Rastrigin(2), FAMILIES["rastrigin-1"], noise=10)
     >>> history = play(RandomSampler(), Hyperband(), problem, random_state=0)
     >>> len(history.trials), sum(81 in trial.results for trial in history.trials)

@@ -40,7 +40,8 @@ class CurveProblem(ABC):
     >>> from scipy.stats import uniform
     >>> from sksearch.samplers import RandomSampler
     >>> from sksearch.schedulers import Hyperband
-    >>> from sksearch.simulators import CurveProblem, play
+    >>> from sksearch.simulators import play
+    >>> from sksearch.simulators._problem import CurveProblem
     >>> class Decay(CurveProblem):
     ...     space, max_resources = {"rate": uniform(0, 1)}, 9
     ...     def losses(self, params, seed):

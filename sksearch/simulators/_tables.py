@@ -14,7 +14,8 @@ from sksearch.datasets import DATA_VARIABLE, _data_folder
 from sksearch.simulators._index import Index
 from sksearch.simulators._nearest import check_seconds, finite_or_nan, lowest
 from sksearch.simulators._problem import CurveProblem
-from sksearch.space import LogRandInt, Space, When
+from sksearch.space import LogRandInt, Space
+from sksearch.space._conditions import When
 
 SAME = 1e-9  # distance up to which parameters equal a row's, since features have rounding errors
 
@@ -79,7 +80,6 @@ class TabularProblem(CurveProblem):
 
     See Also
     --------
-    load_task : Recorded tables in the data folder.
     NearestCurves : Recorded curves, of which the nearest represents any candidate.
 
     Examples
@@ -272,7 +272,7 @@ def task_names() -> list[str]:
 
     Examples
     --------
-    >>> from sksearch.simulators import task_names
+    >>> from sksearch.simulators._tables import task_names
     >>> "lcbench_covertype" in task_names()
     True
     """
@@ -313,7 +313,7 @@ def load_task(name: str, *, noise: bool = True) -> TabularProblem:
 
     Examples
     --------
-    >>> from sksearch.simulators import load_task
+    >>> from sksearch.simulators._tables import load_task
     >>> problem = load_task("lcbench_covertype")  # doctest: +SKIP
     >>> problem.max_resources  # doctest: +SKIP
     52

@@ -155,7 +155,7 @@ def _between(table: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     place = np.where(active, u, 0.5) * n - 0.5
     i = np.clip(np.floor(place), 0, n - 2).astype(int)
     rise, share = table[i + 1] - table[i], np.clip(place - i, 0, 1)
-    inner = active & (share > 0) & (share < 1)
+    inner = active & (share > 0) & (share < 1)  # constant beyond the outer centres
     return np.where(active, table[i] + share * rise, 0.0), np.where(inner, rise * n, 0.0)
 
 

@@ -50,7 +50,8 @@ class When:
     Examples
     --------
     >>> from scipy.stats import randint
-    >>> from sksearch.space import Space, When
+    >>> from sksearch import When
+    >>> from sksearch.space import Space
     >>> space = Space({
     ...     "n_layers": [1, 2],
     ...     "units_2": When(randint(16, 129), "n_layers", ">=", 2),

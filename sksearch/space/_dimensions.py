@@ -168,7 +168,7 @@ class Integer(Dimension):
         if not self.log:
             return _parts_of_unit(u, self.size)
         ratio = (high + 1) / low
-        k = np.clip(np.floor(low * ratio**u), low, high)
+        k = np.clip(np.floor(low * ratio**u), low, high)  # the power may round up to high + 1
         return np.log(k / low) / math.log(ratio), np.log((k + 1) / low) / math.log(ratio)
 
     def value(self, i: int) -> int:
@@ -335,7 +335,7 @@ class Opaque(Dimension):
         try:
             self._table.sort()
             self._sorted = True
-        except (TypeError, ValueError):
+        except (TypeError, ValueError):  # draws without an order: arrays, mixed types
             self._sorted = False
         self._first, self._last = self._runs()
 
@@ -372,7 +372,7 @@ class Opaque(Dimension):
         return self._table[min(max(int(u * TABLE_SIZE), 0), TABLE_SIZE - 1)]
 
     def cell(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        i = np.clip(np.floor(u * TABLE_SIZE), 0, TABLE_SIZE - 1)
+        i = np.clip(np.floor(u * TABLE_SIZE), 0, TABLE_SIZE - 1)  # u = 1 is in the last cell
         known = ~np.isnan(i)
         lower, upper = i / TABLE_SIZE, (i + 1) / TABLE_SIZE
         i = i[known].astype(int)
@@ -411,7 +411,7 @@ def _middle(i: int, n: int) -> float:
 
 def _parts_of_unit(u: np.ndarray, n: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the ends of the parts that contain coordinates, of n equal parts of [0, 1]."""
-    i = np.clip(np.floor(u * n), 0, n - 1)
+    i = np.clip(np.floor(u * n), 0, n - 1)  # u = 1 is in the last part
     return i / n, (i + 1) / n
 
 

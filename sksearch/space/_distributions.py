@@ -106,7 +106,7 @@ class LogRandInt:
         if not hasattr(rng, "uniform"):
             rng = np.random.default_rng(rng)
         x = self.low * (self.high / self.low) ** rng.uniform(size=size)
-        k = np.clip(np.floor(x), self.low, self.high - 1).astype(np.int64)
+        k = np.clip(np.floor(x), self.low, self.high - 1).astype(np.int64)  # it may round up
         return int(k) if size is None else k
 
     def pmf(self, k: ArrayLike) -> np.ndarray:

@@ -60,7 +60,7 @@ class Density:
 
     Examples
     --------
-    >>> from sksearch.stats import Density
+    >>> from sksearch.stats._density import Density
     >>> density = Density([0.1, 0.2, 0.4], bandwidth=0.1)
     >>> density.support
     (0.0, 0.5)
@@ -134,7 +134,7 @@ def _kernel(u: np.ndarray) -> np.ndarray:
 
 
 def _integral(u: np.ndarray) -> np.ndarray:
-    u = np.clip(u, -1, 1)
+    u = np.clip(u, -1, 1)  # the kernel ends there
     return 0.5 + u * (3 - u * u) / 4
 
 
@@ -170,7 +170,7 @@ def silverman_bandwidth(values: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from sksearch.stats import silverman_bandwidth
+    >>> from sksearch.stats._density import silverman_bandwidth
     >>> round(silverman_bandwidth([1, 2, 3, 4, 5]), 2)
     2.04
     """

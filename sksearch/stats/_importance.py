@@ -14,7 +14,7 @@ from typing import Self
 import numpy as np
 
 from sksearch._utils._numerics import own_numerics
-from sksearch.models import Forest
+from sksearch.models._forest import Forest
 from sksearch.reader._sources import FinishedSearch
 from sksearch.stats._candidates import Axis, Candidates
 from sksearch.stats._checks import check_count, check_fraction
@@ -185,7 +185,7 @@ def importance_of_candidates(
     U, y = candidates.encode(candidates.params), pull_in(candidates.scores)
     shares, explained = _shares(U, y, candidates.draw(rng), axes, rng)
     mean = shares.mean(axis=0)
-    order = np.argsort(-mean, kind="stable")
+    order = np.argsort(-mean, kind="stable")  # ties: in the order of the space
     tail = (1 - confidence) / 2
     low, high = np.quantile(shares, [tail, 1 - tail], axis=0)
     return Importance(
@@ -281,7 +281,7 @@ def _share(f: np.ndarray, active: np.ndarray, group: np.ndarray) -> float:
     means = np.bincount(group, f) / sizes
     between = float(sizes @ (means - f.mean()) ** 2)
     within = float(((f - f.mean()) ** 2).sum()) - between
-    # By chance alone the sum of squares between k groups has k - 1 times that within one.
+    # By chance the sum of squares between k groups is k - 1 times the one within a group.
     effect = max(0.0, between - (k - 1) * within / (n - k))
     return min(1.0, effect / whole)
 

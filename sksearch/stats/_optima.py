@@ -195,7 +195,7 @@ def ks_best_of(values: ArrayLike, n_draws: int, cdf: Callable[[np.ndarray], Arra
     --------
     >>> import numpy as np
     >>> from scipy.stats import uniform
-    >>> from sksearch.stats import ks_best_of
+    >>> from sksearch.stats._optima import ks_best_of
     >>> best = np.random.default_rng(0).random((1000, 128)).min(axis=1)
     >>> bool(ks_best_of(best, 128, uniform.cdf).pvalue > 0.01)
     True
@@ -225,7 +225,7 @@ class IdealEvaluation:
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.stats import ideal_evaluation
+    >>> from sksearch.stats._optima import ideal_evaluation
     >>> rng = np.random.default_rng(0)
     >>> optima = {"random": {"branin": rng.random(50), "ackley": rng.random(50)}}
     >>> ideal_evaluation(optima)["random"].densities.shape[0]  # problems
@@ -280,7 +280,7 @@ def ideal_evaluation(
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.stats import ideal_evaluation
+    >>> from sksearch.stats._optima import ideal_evaluation
     >>> rng = np.random.default_rng(0)
     >>> names = ["branin", "rastrigin", "ackley"]
     >>> optima = {

@@ -36,7 +36,7 @@ class Profiles:
 
     Examples
     --------
-    >>> from sksearch.stats import profiles
+    >>> from sksearch.stats._profiles import profiles
     >>> profiles([[3, 2, 1], [4, 3, 3], [5, 1, 2]]).median.tolist()
     [4.0, 2.0, 2.0]
     """
@@ -82,7 +82,7 @@ def profiles(curves: ArrayLike) -> Profiles:
 
     Examples
     --------
-    >>> from sksearch.stats import profiles
+    >>> from sksearch.stats._profiles import profiles
     >>> result = profiles([[3, 2, 1], [4, 3, 3], [5, 1, 2]])
     >>> result.mean.tolist()
     [4.0, 2.0, 2.0]
@@ -133,7 +133,7 @@ def order_kept(before: ArrayLike, after: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from sksearch.stats import order_kept
+    >>> from sksearch.stats._profiles import order_kept
     >>> order_kept([1, 2, 3, 3], [1, 2, 4, 3])
     0.8333333333333334
     """
@@ -150,9 +150,9 @@ def order_kept(before: ArrayLike, after: ArrayLike) -> float:
     tied_before, tied_after = _pairs(n_before), _pairs(n_after)
     tied = _pairs(np.unique(i * n + j, return_counts=True)[1])
     difference = 0
-    if max(tied_before, tied_after) < n_pairs:  # else tau is 0 / 0, and no pair has an order
+    if max(tied_before, tied_after) < n_pairs:  # otherwise tau is 0 / 0, and no pair has an order
         tau = kendalltau(before, after).statistic
-        # Counts are whole numbers: rounding takes back what the square roots lost.
+        # Counts are integers, so rounding removes the errors of the square roots.
         difference = round(tau * np.sqrt(float(n_pairs - tied_before) * (n_pairs - tied_after)))
     same = (n_pairs - tied_before - tied_after + tied + difference) // 2
     return (same + tied) / n_pairs
@@ -186,7 +186,7 @@ def area_under_curve(curves: ArrayLike, resources: ArrayLike | None = None) -> n
 
     Examples
     --------
-    >>> from sksearch.stats import area_under_curve
+    >>> from sksearch.stats._profiles import area_under_curve
     >>> area_under_curve([[4, 2, 1], [4, 4, 1]]).tolist()
     [4.5, 6.5]
     """

@@ -147,7 +147,7 @@ def critical_difference(n_methods: int, n_problems: int, alpha: float = 0.05) ->
 
     Examples
     --------
-    >>> from sksearch.stats import critical_difference
+    >>> from sksearch.stats._ranks import critical_difference
     >>> round(critical_difference(5, 30), 3)
     1.114
     """

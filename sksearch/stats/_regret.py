@@ -167,6 +167,7 @@ def bootstrap_interval(
         "batch": max(1, BLOCK // array.size),
         "axis": 0,
     }
+    # The interval of equal values is undefined: it is made below, by percentiles.
     with warnings.catch_warnings(), np.errstate(invalid="ignore"):
         warnings.simplefilter("ignore", DegenerateDataWarning)
         ends = _ends(columns, statistic, "BCa", seed, options)

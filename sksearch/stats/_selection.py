@@ -26,8 +26,8 @@ N_EM = 100  # steps of expectation maximisation
 # Candidates with like scores often have like parameters, and share their luck: they count as one
 # other. If all of them counted, intervals of real searches would be too short.
 MOST_NEAR = 2
-MIN_BETTER = 10  # candidates that tell how easy the folds are, if there are that many
-N_SWEEPS = 30  # of the additive model, where folds are missing
+MIN_BETTER = 10  # candidates from which the difficulty of folds is estimated, if available
+N_SWEEPS = 30  # of the additive model, if folds are missing
 N_WEIGHTED = 3  # rounds of noise and folds, which depend on each other
 SURELY = 4.0  # standard errors of a difference beyond which a candidate is surely worse
 
@@ -58,7 +58,7 @@ class SelectedScore:
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.stats import selected_score
+    >>> from sksearch.stats._selection import selected_score
     >>> scores = 0.8 + 0.05 * np.random.default_rng(0).standard_normal((30, 5))  # all equally good
     >>> result = selected_score(scores)
     >>> bool(result.corrected < result.seen)
@@ -138,7 +138,7 @@ def selected_score(
     Examples
     --------
     >>> import numpy as np
-    >>> from sksearch.stats import selected_score
+    >>> from sksearch.stats._selection import selected_score
     >>> rng = np.random.default_rng(0)
     >>> scores = 0.8 + 0.05 * rng.standard_normal((40, 5))  # 40 candidates that are all the same
     >>> result = selected_score(scores)
@@ -160,7 +160,7 @@ def selected_score(
     s2 = noise * (1 / np.isfinite(y).sum(axis=1) + r)
     at, prior_variance = _posterior(means, s2, chosen)
     at = max(at, np.nanmin(y[chosen]))  # no luck explains more than the worst fold
-    # What all candidates share: this choice of folds, and the data themselves.
+    # Shared by all candidates: this choice of folds, and the data themselves.
     shared = folds.var(ddof=1) * (1 / n_folds + r)
     parts, dfs = np.array([prior_variance, shared]), np.array([max(df[chosen], 1), n_folds - 1])
     variance = parts.sum()
@@ -230,7 +230,7 @@ def _posterior(means, s2, chosen):
     if s2[chosen] <= (FLAT * np.abs(means).max()) ** 2 or np.ptp(means) == 0:
         near = min(np.count_nonzero(means == means[chosen]), MOST_NEAR)
         return float(means[chosen]), float(s2[chosen] / near)
-    # What is surely worse tells nothing of where the chosen one may be.
+    # Surely worse candidates carry no information about the chosen one.
     kept = means[chosen] - means <= SURELY * np.sqrt(s2 + s2[chosen])
     means, s2, chosen = means[kept], s2[kept], int(kept[:chosen].sum())
     if np.ptp(means) == 0:
@@ -246,7 +246,7 @@ def _posterior(means, s2, chosen):
         weights = p.mean(axis=0)
     own = p[chosen]
     mean = own @ grid
-    # The places of the prior are estimates as well: each of as many candidates as are near it.
+    # The points of the prior are estimates as well, each from the candidates near it.
     affinity = likelihood @ own / (likelihood[chosen] @ own)
     near = np.clip(np.minimum(affinity, 1) @ (s2[chosen] / s2), 1, MOST_NEAR)
     return float(mean), float(own @ (grid - mean) ** 2 + s2[chosen] / near)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sksearch.history import History, Span
 
-PAUSE = 0.1  # of the time that was worked: what is longer, with no worker at work, is cut out
+PAUSE = 0.1  # of the working time: longer pauses of all workers are cut out
 
 
 @dataclass(frozen=True)

@@ -100,7 +100,7 @@ def tied_candidates(
 
     Examples
     --------
-    >>> from sksearch.stats import tied_candidates
+    >>> from sksearch.stats._ties import tied_candidates
     >>> tied_candidates([[0.90, 0.80, 0.85], [0.91, 0.79, 0.84], [0.60, 0.50, 0.56]], 0).tolist()
     [True, True, False]
     """
@@ -157,7 +157,7 @@ def find_ties(
         known = by_rows[others] = np.isfinite(z[others]).all(axis=1)
         own = _error_of_rows(z[chosen] - z[others], d, n_samples)
         error, df = np.where(known, own, error), np.where(known, np.inf, df)
-    measured = np.isfinite(error)  # one fold alone tells nothing
+    measured = np.isfinite(error)  # a single fold has no error
     p = _p_values(d[measured], error[measured], df[measured])
     tied[others[measured]] = holm(p) >= level
     return Ties(tied, by_rows, _visible(error, df, tied[others], level))
@@ -175,7 +175,7 @@ def _error_of_folds(gaps, test_ratio):
     r = 1 / max(1, n_folds - 1) if test_ratio is None else test_ratio
     if n_folds < 2:
         return np.full(len(gaps), np.nan), np.full(len(gaps), np.nan)
-    # Repeated folds test the same rows again, which tells no more about other rows.
+    # Repeated folds test the same rows again, without information about other rows.
     share = max(1 / n_folds, r / (1 + r))
     own_df = np.full(len(gaps), max(1.0, 1 / share - 1))
     variances, df = pooled_variances(gaps.var(axis=1, ddof=1), own_df)
@@ -224,7 +224,7 @@ def holm(p_values: ArrayLike) -> np.ndarray:
 
     Examples
     --------
-    >>> from sksearch.stats import holm
+    >>> from sksearch.stats._ties import holm
     >>> holm([0.01, 0.04, 0.03]).tolist()
     [0.03, 0.06, 0.06]
     """

@@ -12,12 +12,14 @@ from threadpoolctl import threadpool_limits
 
 from sksearch._utils._compat import num_samples, safe_split
 from sksearch._utils._typing import Samples, Targets
-from sksearch.base import State
-from sksearch.estimators import Family, Growth, Size, family_of, growth_of
+from sksearch.base._state import State
+from sksearch.estimators import Family, Growth
 from sksearch.estimators._continuation import can_grow
 from sksearch.estimators._epochs import train_calls
-from sksearch.estimators._family import class_names, families, registered_for_now
+from sksearch.estimators._family import class_names, families, family_of, registered_for_now
+from sksearch.estimators._growth import growth_of
 from sksearch.estimators._mutable_params import change, mutable_params
+from sksearch.estimators._parts import Size
 from sksearch.fitting.run._states import dump_state, load_state
 from sksearch.search import RandomSearchCV
 from sksearch.space import Outcome, Space
@@ -67,7 +69,7 @@ def check_family(
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sksearch.estimators import family_of
+    >>> from sksearch.estimators._family import family_of
     >>> from sksearch.testing import check_family
     >>> check_family(family_of(GaussianNB()), *load_iris(return_X_y=True), estimator=GaussianNB())
     """

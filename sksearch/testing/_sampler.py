@@ -11,7 +11,8 @@ from scipy.stats import loguniform, randint, uniform
 from sksearch.base import Sampler, Start
 from sksearch.history import History, Problem, Result
 from sksearch.schedulers import FullFidelity
-from sksearch.space import Space, When
+from sksearch.space import Space
+from sksearch.space._conditions import When
 from sksearch.study import Study
 from sksearch.testing._require import require
 

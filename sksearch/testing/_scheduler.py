@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import uniform
 
-from sksearch.base import Job, Resume, Scheduler, Start
+from sksearch.base import Resume, Scheduler, Start
+from sksearch.base._decisions import Job
 from sksearch.history import Problem, Result
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import BracketScheduler

@@ -6,7 +6,8 @@ from scipy.special import log_ndtr
 
 from sksearch.acquisition import UCB, LogEI, LogPI
 from sksearch.acquisition._criterion import Criterion, InteriorPrior, Penalty
-from sksearch.models import Forest, GaussianProcess, MixedKernel
+from sksearch.models import GaussianProcess, MixedKernel
+from sksearch.models._forest import Forest
 from tests.models.cases import MIXED, feasibility_of, finite_differences, points, rng, theta_of
 
 NUMBERS = np.array([0, 2, 4])
@@ -177,7 +178,7 @@ def test_a_penalty_falls_off_and_vanishes_far_away():
     assert value[-1] == pytest.approx(0, abs=1e-9)
 
 
-def test_penalties_ignore_what_is_inactive_and_have_finite_slopes_at_the_center():
+def test_penalties_ignore_inactive_parameters_and_have_finite_slopes_at_the_center():
     penalty = Penalty(np.array([0.5, np.nan]), mean=0.9, sd=1e-6, best=1.0, lipschitz=5.0)
     numbers = np.array([[0.5, 0.1], [0.5, 0.9], [0.7, np.nan], [np.nan, np.nan]])
     value, slope = penalty(numbers, [0, 1])
@@ -192,7 +193,7 @@ def test_penalties_ignore_what_is_inactive_and_have_finite_slopes_at_the_center(
 # ---- the interior
 
 
-def test_the_interior_is_likelier_than_the_ends_and_what_is_inactive_does_not_count():
+def test_the_interior_is_likelier_than_the_ends_and_inactive_parameters_do_not_count():
     U = np.array([[0.5, 0.5], [0.0, 0.5], [1.0, 0.5], [0.0, 1.0], [np.nan, 0.5], [np.nan, np.nan]])
     value, slope = InteriorPrior(2.0)(U, [0, 1])
     center, end = 2 * np.log(1.1), 2 * np.log(0.1)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sksearch.acquisition import UCB, LogEI, LogPI
-from sksearch.acquisition._functions import log_h
+from sksearch.acquisition._functions import MaxValueEntropy, log_h
 
 FAR_TO_NEAR = np.r_[-np.logspace(6, -3, 46), 0.0, np.logspace(-3, np.log10(40), 24)]
 BRANCHES = np.array([-1000, -25, -1.0])
@@ -72,7 +72,7 @@ def test_log_ei_is_right_over_sixty_decades_of_sigma():
         np.testing.assert_allclose(found, EXACT_LOG_H + np.log(sigma), rtol=1e-9, atol=1e-12)
 
 
-def test_log_ei_is_that_of_a_normal_law():
+def test_log_ei_matches_a_normal_law():
     draws = 0.3 + 0.8 * np.random.default_rng(0).standard_normal(400_000)
     expected = np.maximum(draws - 0.9, 0).mean()
     assert np.exp(LogEI()(np.array(0.3), np.array(0.8), 0.9)) == pytest.approx(expected, rel=0.02)
@@ -148,6 +148,46 @@ def test_values_keep_the_shape_of_several_fantasies(acquisition):
     found = acquisition(mean, sd, 0.2)
     assert found.shape == (6, 3)
     np.testing.assert_allclose(found[:, 1], acquisition(mean[:, 1], sd[:, 0], 0.2))
+
+
+ENTROPY = MaxValueEntropy((0.0, 0.4))
+
+
+def exact_gain(g):
+    """Entropy of a normal variable minus its entropy given that it is at most g."""
+    x = np.linspace(min(-12.0, g - 12), min(g, 12.0), 200_001)
+    log_density = -0.5 * x * x - 0.5 * np.log(2 * np.pi)
+    log_density -= np.log(np.trapezoid(np.exp(log_density), x))
+    left = -np.trapezoid(np.exp(log_density) * log_density, x)
+    return 0.5 * np.log(2 * np.pi * np.e) - left
+
+
+@pytest.mark.parametrize("sd", [0.01, 1.0, 50.0])
+@pytest.mark.parametrize("g", [-4.0, -1.0, 0.0, 0.7, 2.0, 3.5])
+def test_the_gain_of_a_maximum_is_a_difference_of_entropies(g, sd):
+    found = MaxValueEntropy((1.0,))(np.array(1 - g * sd), np.array(sd), -np.inf)
+    assert np.exp(found) == pytest.approx(exact_gain(g), rel=1e-5)
+    # A maximum is never below the score to improve on.
+    raised = MaxValueEntropy((-9.0,))(np.array(1 - g * sd), np.array(sd), 1.0)
+    assert raised == pytest.approx(found)
+
+
+@pytest.mark.parametrize("z", [-60.0, -20.0, -5.1, -4.9, -1.0, 0.0, 2.0, 30.0])
+def test_slopes_of_an_entropy_equal_differences(z):
+    mean, sd, h = np.array([z]), np.array([1.0]), 1e-6
+    value, by_mean, by_sd = ENTROPY.with_slopes(mean, sd, -1.0)
+    assert np.isfinite(value)
+    expected = (ENTROPY(mean + h, sd, -1.0) - ENTROPY(mean - h, sd, -1.0)) / (2 * h)
+    assert by_mean == pytest.approx(expected, rel=1e-4, abs=1e-6)
+    expected = (ENTROPY(mean, sd + h, -1.0) - ENTROPY(mean, sd - h, -1.0)) / (2 * h)
+    assert by_sd == pytest.approx(expected, rel=1e-4, abs=1e-6)
+
+
+def test_an_entropy_keeps_the_shape_of_several_fantasies():
+    mean, sd = np.random.default_rng(0).normal(size=(6, 3)), np.full((6, 1), 0.7)
+    found = ENTROPY(mean, sd, np.array([0.1, 0.2, 0.5]))
+    assert found.shape == (6, 3)
+    np.testing.assert_allclose(found[:, 1], ENTROPY(mean[:, 1], sd[:, 0], 0.2))
 
 
 def test_which_values_are_logarithms():

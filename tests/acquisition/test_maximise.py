@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import loguniform, norm, poisson, randint, uniform
 
+from sksearch import When
 from sksearch.acquisition._maximise import candidates, draw, enumerate_points, maximise, perturb
-from sksearch.space import LogRandInt, Space, When
+from sksearch.space import LogRandInt, Space
 
 SPACES = {
     "real": {f"x{i}": uniform(0, 1) for i in range(4)},
@@ -257,7 +258,7 @@ def test_numbers_move_by_steps_of_many_sizes():
 # ---- finite spaces
 
 
-def test_points_beside_one_are_fewer_where_hundreds_of_coordinates_are_discrete():
+def test_points_next_to_one_are_fewer_where_hundreds_of_coordinates_are_discrete():
     """All of 1,200 would be a square of numbers, for each of five points, three times."""
     n_rows = {}
     for n_dims in (240, 1200):

@@ -175,7 +175,7 @@ def test_a_damaged_spooled_result_is_none(tmp_path, change):
         assert checkpoint.spooled("1.1.1") is None
 
 
-def test_a_worker_whose_folder_is_gone_goes_on(tmp_path):
+def test_a_worker_whose_folder_is_gone_continues(tmp_path):
     write_spool(tmp_path / "gone", "1.1.1", {"score": 1})
     assert list(tmp_path.iterdir()) == []
 
@@ -258,7 +258,7 @@ def test_a_second_search_of_this_process_is_refused(tmp_path):
         assert checkpoint.header is not None
 
 
-def test_windows_locks_a_byte_that_nobody_reads(tmp_path, monkeypatch):
+def test_windows_locks_an_unread_byte(tmp_path, monkeypatch):
     """The same rules through msvcrt, played here by record locks on the one byte."""
     fcntl = pytest.importorskip("fcntl")
     from sksearch._utils import _filesystem as _system

@@ -47,7 +47,7 @@ def test_each_difference_is_named(new, says):
         ({"globals": {"x": "⟦time 1⟧"}}, {"x", "y"}, False),
     ],
 )
-def test_what_is_equal_or_accepted_goes_on(new, accepted, extended):
+def test_equal_or_accepted_searches_resume(new, accepted, extended):
     assert check_same(OLD, OLD | new, "a", accepted=accepted) is extended
 
 
@@ -107,7 +107,7 @@ def test_what_a_fit_changes_itself_is_as_before_for_the_next_fit(monkeypatch):
     assert fp._changed_by_fits == {("globals", "n", "6"): "0", ("globals", "new", "1"): None}
 
 
-def test_who_has_other_data_is_told_of_a_directory_for_each_data_set():
+def test_an_error_of_other_data_suggests_a_directory_for_each_data_set():
     assert "{data}" in message({"data": {"X": "1"}}, {"data": {"X": "2"}})
     assert "{data}" not in message({"space": {"C": "1"}}, {"space": {"C": "2"}})
 
@@ -118,7 +118,7 @@ def test_a_part_has_its_items_unless_there_are_very_many():
     assert list(fp._items({str(i): "" for i in range(1001)})) == [""]
 
 
-def test_values_and_splitters_are_told_by_what_they_are():
+def test_values_and_splitters_are_compared_by_what_they_are():
     for values in ([1, 2], (1, 2), range(1, 3), np.array([1, 2])):
         assert fp._values(repr, values) == "[1, 2]"
     assert fp._values(repr, When([1, 2], "kind", "==", "a")) == "[1, 2] when kind == 'a'"

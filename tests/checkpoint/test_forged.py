@@ -104,7 +104,7 @@ def forgeries(records, n, seed):
         pytest.param("asha", 100, marks=pytest.mark.slow),
     ],
 )
-def test_a_forged_journal_is_an_error_with_its_line_or_goes_on(name, n, interrupted, tmp_path):
+def test_a_forged_journal_is_an_error_with_its_line_or_continues(name, n, interrupted, tmp_path):
     folder, records = interrupted[name]
     errors = []
     for number, (i, record) in enumerate(forgeries(records, n, seed=n)):

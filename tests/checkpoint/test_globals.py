@@ -94,7 +94,7 @@ def script(tmp_path, monkeypatch):
         "for R in (uuid.uuid4().hex[:8], {}): pass",
     ],
 )
-def test_a_setting_beside_chance_is_refused(setting, script):
+def test_a_setting_next_to_chance_is_refused(setting, script):
     script.start("len(R)", setting.format("'a'"))
     with pytest.raises(SearchMismatchError, match=r"users_module\.\w+ was "):
         script.start("len(R)", setting.format("'bcd'"))
@@ -119,7 +119,7 @@ def test_a_constant_of_another_module_is_seen(script):
             script.start(value, definitions=definitions, rate=0.75)
 
 
-def test_a_counter_goes_on_within_one_process(script):
+def test_a_counter_continues_within_one_process(script):
     search = script.start("N * 0", "N = 0", before="global N; N += 1")
     assert search.set_params(n_iter=3).fit(np.zeros((4, 1)), np.zeros(4)).best_index_ == 0
 
@@ -155,7 +155,7 @@ def test_a_constant_that_is_set_from_outside_is_refused(script):
         search.fit(np.zeros((4, 1)), np.zeros(4))
 
 
-def test_code_that_is_accepted_is_that_of_the_search_from_then_on(script, tmp_path):
+def test_code_that_is_accepted_matches_the_search_from_then_on(script, tmp_path):
     script.start("1.0")
     with pytest.raises(
         SearchMismatchError, match=r"the code of users_module\.Est\.score has changed"
@@ -219,7 +219,7 @@ def test_data_and_space_cannot_be_accepted(script, tmp_path):
     assert "accept_changes" not in str(caught.value)
 
 
-def test_what_cannot_be_looked_into_is_named_where_a_search_goes_on(script):
+def test_opaque_objects_are_named_when_a_search_resumes(script):
     before = "os.environ[self.__class__.__name__.upper()[:0] or 'PATH']; open(__file__).close(); G"
     setting = "G = (i for i in range(3))"
     script.start(before=before, setting=setting)

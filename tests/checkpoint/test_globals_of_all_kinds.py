@@ -344,7 +344,7 @@ HARMLESS = {
 
 
 @pytest.mark.parametrize("what", HARMLESS)
-def test_what_changes_no_result_goes_on(what, script):  # noqa: F811
+def test_a_change_without_effect_on_results_does_not_prevent_a_resume(what, script):  # noqa: F811
     value, setting, before = HARMLESS[what]
     results = []
     for _ in range(2):

@@ -9,7 +9,7 @@ from contextlib import chdir
 import pytest
 
 from sksearch._utils._files import write_all
-from sksearch.base import State
+from sksearch.base._state import State
 from sksearch.checkpoint import JournalError
 from sksearch.checkpoint._lines import decode, encode
 from sksearch.fitting.run._states import dump_state

@@ -179,7 +179,7 @@ class Arrays:
         ({"name": "SuccessiveHalvingSearchCV"}, "2 of the 8"),
     ],
 )
-def test_how_many_are_not_taken_over_is_said_before_any_training(args, n_lost, tmp_path):
+def test_the_number_of_lost_evaluations_is_reported_before_any_training(args, n_lost, tmp_path):
     """As an error the warning ends the search."""
     args = {"name": "SearchCV"} | args
     smaller, larger = grown_by(args["name"])[1]
@@ -190,7 +190,7 @@ def test_how_many_are_not_taken_over_is_said_before_any_training(args, n_lost, t
     assert lines(tmp_path / "log") == paid
 
 
-def test_candidates_of_a_larger_resource_are_proposed_anew_which_is_said(tmp_path):
+def test_candidates_of_a_larger_resource_are_proposed_again_with_a_warning(tmp_path):
     def search(top, n_iter=4):
         return sksearch.SearchCV(
             Noisy(random_state=0), SPACE, scheduler=FullFidelity(n_iter), resource="epochs",

@@ -74,7 +74,7 @@ def test_three_thousand_random_records_come_back_exactly():
     "value",
     [{"$f": "nan"}, {"$f": 1}, {"$$f": "nan"}, {"$": 1, "$$": 2, "$c": [3]}, {"a": {"$f": "inf"}}],
 )
-def test_a_users_dollar_keys_survive_beside_nan(value):
+def test_a_users_dollar_keys_survive_next_to_nan(value):
     assert same(decode(encode({"p": value, "score": math.nan})), {"p": value, "score": math.nan})
 
 
@@ -152,7 +152,7 @@ def test_a_record_is_a_dict():
         encode({"k": 1}).replace(b"1", b"2"),
     ],
 )
-def test_a_damaged_line_is_no_record(line):
+def test_a_damaged_line_is_not_a_record(line):
     assert decode(line) is None
 
 

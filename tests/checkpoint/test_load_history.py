@@ -16,10 +16,11 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
 
 from sksearch import ASHASearchCV, Bound, HyperbandSearchCV, RandomSearchCV, When, load_history
-from sksearch.checkpoint import JournalError, SavedSearch
+from sksearch.checkpoint import JournalError
 from sksearch.checkpoint._checkpoint import read_journal
 from sksearch.checkpoint._lines import encode
 from sksearch.plotting import HistoryDisplay
+from sksearch.search import SavedSearch
 from tests.fakes import Curve, Failing
 
 X, y = load_iris(return_X_y=True)
@@ -279,7 +280,7 @@ def test_what_an_extended_search_did_before_counts_once(tmp_path):
 # ---- bad input
 
 
-def test_a_directory_without_a_search_says_so(tmp_path):
+def test_a_directory_without_a_search_is_reported(tmp_path):
     with pytest.raises(FileNotFoundError):
         load_history(tmp_path / "nowhere")
     with pytest.raises(FileNotFoundError):

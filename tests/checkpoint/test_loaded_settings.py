@@ -142,7 +142,7 @@ def test_a_setting_that_is_another_one_is_refused_and_can_be_accepted(what, tmp_
 
 
 @pytest.mark.parametrize("what", OF_START)
-def test_what_is_of_a_start_by_its_nature_goes_on(what, tmp_path, monkeypatch):
+def test_natural_differences_between_starts_do_not_prevent_a_resume(what, tmp_path, monkeypatch):
     source = f"W = {OF_START[what]}\ndef value():\n    return W is not None"
     start(source, 1.0, tmp_path, monkeypatch)
     with warnings.catch_warnings(record=True) as caught:
@@ -180,7 +180,7 @@ def test_what_is_made_of_very_many_objects_is_named_and_costs_no_more(many, tmp_
         "{(n + i, i): n + i for i in range(-2000, 2000)}",
     ],
 )  # fmt: skip
-def test_that_one_of_many_numbers_is_that_of_a_process_is_chance(many, tmp_path, monkeypatch):
+def test_one_of_many_numbers_may_match_a_process_by_chance(many, tmp_path, monkeypatch):
     """The second process has another number."""
     source = f"n = {os.getpid()}\nL = {many}\ndef value():\n    return len(L)"
     start(source, 1.0, tmp_path, monkeypatch)
@@ -216,7 +216,7 @@ ITEM = "def value():\n    return D['a']"
         ),
     ],
 )
-def test_a_harmless_change_goes_on(old, new, tmp_path, monkeypatch):
+def test_a_harmless_change_does_not_prevent_a_resume(old, new, tmp_path, monkeypatch):
     start(old, 1.0, tmp_path, monkeypatch)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -251,7 +251,7 @@ class Measured(pd.DataFrame):
         lambda X: X.attrs.update(unit="m") or X,
     ],
 )
-def test_what_a_frame_carries_beside_its_values_is_compared(change, tmp_path):
+def test_further_attributes_of_a_frame_are_compared(change, tmp_path):
     def fit(X):
         search = RandomSearchCV(
             DummyRegressor(), {"strategy": ["mean", "median"]}, n_iter=2, cv=2, random_state=0,

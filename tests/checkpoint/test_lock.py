@@ -48,7 +48,7 @@ def test_what_a_dead_process_has_started_is_waited_for(tmp_path, start):
 
 
 @pytest.mark.timeout(60)
-def test_who_waits_for_long_is_told_what_for(tmp_path, start, monkeypatch):
+def test_a_long_wait_is_explained(tmp_path, start, monkeypatch):
     monkeypatch.setattr(lock_module, "PATIENCE_SECONDS", 0.1)
     pid = dead_pid()
     holder = start(HOLDER, tmp_path / "lock", pid, 1)
@@ -61,7 +61,7 @@ def test_who_waits_for_long_is_told_what_for(tmp_path, start, monkeypatch):
 
 @LINUX
 @pytest.mark.timeout(60)
-def test_a_killed_process_that_nobody_has_asked_for_is_dead(tmp_path, start):
+def test_a_killed_process_with_an_unread_status_is_dead(tmp_path, start):
     parent = subprocess.Popen([sys.executable, "-c", ""])
     os.waitid(os.P_PID, parent.pid, os.WEXITED | os.WNOWAIT)
     assert Path(f"/proc/{parent.pid}").exists()
@@ -85,7 +85,7 @@ time.sleep(50)
 
 @LINUX
 @pytest.mark.timeout(60)
-def test_a_search_goes_on_at_once_after_a_kill(tmp_path, start):
+def test_a_search_continues_at_once_after_a_kill(tmp_path, start):
     """The killed process has the lock until its memory is freed."""
     killed = start(LARGE, tmp_path / "lock")
     assert killed.stdout.readline() == "locked\n"
@@ -216,7 +216,7 @@ def test_the_holder_of_a_lock_is_named(is_own_pid, is_own_host, words, tmp_path)
 
 
 @pytest.mark.parametrize("content", [b"", b"12 host", b"\xff\xfe host\n"[:3]])
-def test_a_lock_may_not_say_who_holds_it(content, tmp_path):
+def test_a_lock_may_lack_its_owner(content, tmp_path):
     (tmp_path / "lock").write_bytes(content)
     with FileIO(tmp_path / "lock") as file:
         assert lock_module._holder(file) == "process unknown"
@@ -278,7 +278,7 @@ def test_only_what_a_dead_process_of_here_has_started_is_waited_for(
 
 @pytest.mark.parametrize(
     ("holder", "name"),
-    [("8 here\n", "process 8, which has ended,"), ("", "a process without a name yet,")],
+    [("8 here\n", "process 8, which has ended,"), ("", "a process not yet identified,")],
 )
 def test_the_dead_and_the_nameless_are_waited_for_as_long_as_it_takes(
     holder, name, tmp_path, monkeypatch
@@ -290,7 +290,7 @@ def test_the_dead_and_the_nameless_are_waited_for_as_long_as_it_takes(
     assert len(warned) == 1
 
 
-def test_a_lock_says_who_holds_it_and_no_more(tmp_path):
+def test_a_lock_names_only_its_owner(tmp_path):
     (tmp_path / "lock").write_text("a much longer text than what is written now")
     with lock_module.Lock(tmp_path / "lock"):
         assert (tmp_path / "lock").read_text() == f"{os.getpid()} {socket.gethostname()}\n"

@@ -206,7 +206,7 @@ def test_a_change_that_changes_results_is_refused(what, finished):
 
 
 @pytest.mark.parametrize("what", HARMLESS)
-def test_a_change_that_changes_none_goes_on(what, finished):
+def test_a_change_without_effect_does_not_prevent_a_resume(what, finished):
     old, new = HARMLESS[what]
     folder, expected = finished
     changed = SCRIPT.replace(old, new, 1 if not old else -1)
@@ -222,7 +222,7 @@ def test_the_metric_of_the_refit_may_change_where_nothing_that_is_trained_depend
     assert len(search("two").fit(X, Y).cv_results_["params"]) == 12
 
 
-def test_a_class_is_told_by_all_that_its_code_is_made_of():
+def test_a_class_is_compared_by_all_that_its_code_is_made_of():
     """Code that is no longer there is changed, too."""
     parts = {
         "x": "class A:\n    def f(self):\n        return 1\n",
@@ -265,7 +265,7 @@ def test_code_is_not_compared_between_versions_of_python(tmp_path, monkeypatch):
         run(source.replace("[1, 2, 3]", "[1, 2]"), tmp_path)
 
 
-def test_who_goes_on_is_told_what_was_compared(tmp_path, capsys):
+def test_a_resumed_search_reports_the_compared_parts(tmp_path, capsys):
     source = SCRIPT.replace("list(KFold(3).split(X))", "KFold(3).split(X)")
     run(source, tmp_path)
     assert "Compared" not in capsys.readouterr().out

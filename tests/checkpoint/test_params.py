@@ -9,9 +9,10 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
+from sksearch import When
 from sksearch.checkpoint._lines import decode, encode
 from sksearch.checkpoint._params import contradicts, decode_params, encode_params, readable
-from sksearch.space import LogRandInt, Space, When
+from sksearch.space import LogRandInt, Space
 from tests import scripts
 
 
@@ -125,7 +126,7 @@ def test_a_guess_becomes_the_choice_that_it_equals():
     assert found["x"] == guess["x"]
 
 
-def test_what_another_space_does_not_have_is_proposed_anew():
+def test_what_another_space_does_not_have_is_proposed_again():
     space = Space({"m": [SVC(C=2), SVC(C=3)]})
     encoded = encode_params(space, {"m": space.dimensions[0].choices[1]})
     assert decode_params(Space({"m": [SVC(C=2)]}), encoded) is None
@@ -182,7 +183,7 @@ def test_whatever_an_own_distribution_draws_of_plain_values_comes_back(seed):
 
 
 @pytest.mark.parametrize("value", [SVC(), np.arange(3), named, (1, np.arange(2)), {"a": SVC()}])
-def test_what_cannot_be_stored_is_a_text_and_is_proposed_anew(value):
+def test_unstorable_values_are_texts_and_are_proposed_again(value):
     space = Space({"a": Draws(lambda random_state: 0), "b": [1]})
     encoded = through_a_line(encode_params(space, {"a": value, "b": 1}))
     assert decode_params(space, encoded) is None
@@ -190,7 +191,7 @@ def test_what_cannot_be_stored_is_a_text_and_is_proposed_anew(value):
 
 
 @pytest.mark.parametrize("dtype", ["<U3", "object", "<M8[s]", "void"])
-def test_a_number_of_what_is_no_number_is_refused(dtype):
+def test_a_number_of_what_is_not_a_number_is_refused(dtype):
     space = Space({"a": Draws(lambda random_state: 0)})
     with pytest.raises(ValueError, match="is not a type of numbers"):
         decode_params(space, {"a": {"is": "numpy", "t": dtype, "v": "1"}})
@@ -243,7 +244,7 @@ def test_another_process_reads_what_this_one_wrote(tmp_path, request):
     assert done.stdout == "ok\n", done.stderr
 
 
-def test_a_candidate_that_is_proposed_anew_must_be_the_one_that_was_stored():
+def test_a_candidate_that_is_proposed_again_must_be_the_one_that_was_stored():
     space = Space({"a": uniform(), "b": uniform()})
     stored = {"a": 0.25, "b": {"is": "text", "t": "an object"}}
     assert not contradicts(space, stored, {"a": 0.25, "b": object()})
@@ -251,7 +252,7 @@ def test_a_candidate_that_is_proposed_anew_must_be_the_one_that_was_stored():
     assert contradicts(space, stored, {"a": 0.25})
 
 
-def test_a_choice_is_told_by_its_numbers_where_its_text_has_changed():
+def test_a_choice_is_compared_by_its_numbers_where_its_text_has_changed():
     space = Space({"a": CHOICES})
     stored = encode_params(space, {"a": named})
     stored["a"]["t"] = "as another process would write it"

@@ -417,7 +417,7 @@ def test_a_fold_that_had_ended_of_a_job_that_had_not_is_known():
     assert known.in_spool(left.get) == [Kept(0, 3, 0, output), Kept(1, 1, 1, output)]
 
 
-def test_a_larger_search_counts_its_candidates_anew(tmp_path):
+def test_a_larger_search_counts_its_candidates_again(tmp_path):
     fit_and_stop(make("random", tmp_path, n_iter=3), 6)
     header = decode_record(read_journal(tmp_path)[0])
     memo, known = legs(asked(0, 1, "a"), header, asked(0, 1, "b"), ended(0, 1))
@@ -454,7 +454,7 @@ def test_a_prediction_is_noted_with_its_candidate(tmp_path):
     assert [trial.prediction for trial in load_history(tmp_path).history_.trials] == predictions
 
 
-def test_who_goes_on_is_told_so_if_they_want_to_know(tmp_path, capsys):
+def test_a_resumed_search_reports_it_if_verbose(tmp_path, capsys):
     fit_and_stop(make("random", tmp_path), 5)
     capsys.readouterr()
     make("random", tmp_path).fit(X, Y)

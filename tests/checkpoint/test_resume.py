@@ -112,7 +112,7 @@ def fit_and_stop(search, after, end="Ctrl-C"):
 
 @pytest.mark.few(4)
 @pytest.mark.parametrize("name", SEARCHES)
-def test_a_search_that_was_interrupted_goes_on_as_if_it_were_not(name, folder, log, tmp_path):
+def test_a_search_that_was_interrupted_continues_as_if_it_were_not(name, folder, log, tmp_path):
     expected = make(name, log=tmp_path / "undisturbed").fit(X, Y)
     search = make(name, folder, log)
     for after in (7, 1, 4):
@@ -130,7 +130,7 @@ def test_whatever_ended_it(end, folder):
     assert outcome(search.fit(X, Y)) == outcome(make().fit(X, Y))
 
 
-def test_a_search_that_ran_out_of_time_goes_on(folder, log):
+def test_a_search_that_ran_out_of_time_continues(folder, log):
     search = make(folder=folder, log=log, timeout=1e-9).fit(X, Y)
     assert len(search.cv_results_["params"]) == 1
     assert outcome(search.set_params(timeout=None).fit(X, Y)) == outcome(make(log=log).fit(X, Y))
@@ -179,7 +179,7 @@ def test_an_asynchronous_search_repeats_the_history_that_it_had(folder):
 
 
 @pytest.mark.parametrize("name", ["hyperband", "random", "tpe"])
-def test_without_a_seed_it_goes_on_with_the_one_that_it_drew(name, folder):
+def test_without_a_seed_it_continues_with_the_one_that_it_drew(name, folder):
     np.random.seed(5)
     expected = outcome(make(name, random_state=None).fit(X, Y))
     np.random.seed(5)
@@ -293,7 +293,7 @@ def test_other_data_are_another_search(folder):  # row 41
     assert outcome(search.fit(X, Y)) == outcome(make().fit(X, Y))
 
 
-def test_a_directory_in_use_is_refused_also_to_who_wants_more(folder):  # row 40
+def test_a_directory_in_use_is_refused_to_a_larger_search_as_well(folder):  # row 40
     make("random", folder).fit(X, Y)
     with Checkpoint(folder), pytest.raises(SearchLockedError, match="in use"):
         make("random", folder, n_iter=20).fit(X, Y)
@@ -375,7 +375,7 @@ def evaluations(folder):
 @pytest.mark.filterwarnings(AGAIN)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MORE)
-def test_a_larger_search_goes_on_from_a_smaller_one(name, folder, log, tmp_path):
+def test_a_larger_search_continues_from_a_smaller_one(name, folder, log, tmp_path):
     growing(name, folder, log, larger=False).fit(X, Y)
     search = growing(name, folder, log).fit(X, Y)
     assert outcome(search) == outcome(growing(name, log=tmp_path / "alone").fit(X, Y))
@@ -513,7 +513,7 @@ def test_a_disk_that_is_full_costs_time_only(n_jobs, folder):  # row 44
     assert leftovers(folder) == []
 
 
-def test_a_real_estimator_without_a_seed_goes_on_bit_by_bit(folder):
+def test_a_real_estimator_without_a_seed_continues_bit_by_bit(folder):
     def search(folder=None):
         return sks.HyperbandSearchCV(
             SGDClassifier(), {"alpha": uniform(1e-4, 1)}, cv=2, random_state=0, scoring=scorer,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sksearch._utils._compat import cloudpickle
-from sksearch.base import State
+from sksearch.base._state import State
 from sksearch.checkpoint import _signature
 from sksearch.checkpoint._lines import decode, encode
 from sksearch.fitting.run._states import SavedState, dump_state
@@ -75,7 +75,7 @@ def test_a_model_of_a_stranger_is_not_unpickled_and_trained_again(entry, config,
     assert outcome(search) == outcome(make().fit(X, Y))
 
 
-def test_a_whole_checkpoint_of_a_stranger_goes_on_with_its_results(config, tmp_path):
+def test_a_whole_checkpoint_of_a_stranger_continues_with_its_results(config, tmp_path):
     folder = tmp_path / "checkpoint"
     config("stranger")
     fit_and_stop(make(folder=folder), 21)

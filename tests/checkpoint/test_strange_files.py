@@ -59,7 +59,7 @@ REPLACE = [replace_by_link, replace_by_hard_link, replace_by_pipe, replace_by_di
 @pytest.mark.timeout(30)
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("replace", REPLACE)
-def test_what_is_no_file_of_ours_is_refused_and_not_touched(name, replace, stopped, tmp_path):
+def test_a_foreign_file_is_refused_and_not_touched(name, replace, stopped, tmp_path):
     folder, outside = tmp_path / "checkpoint", tmp_path / "outside"
     shutil.copy(folder / name, outside)
     content = outside.read_bytes()
@@ -72,7 +72,7 @@ def test_what_is_no_file_of_ours_is_refused_and_not_touched(name, replace, stopp
 @pytest.mark.timeout(30)
 def test_a_pipe_is_not_read_from(stopped, tmp_path):
     replace_by_pipe(tmp_path / "checkpoint" / "journal.jsonl", None)
-    with pytest.raises(PermissionError, match="is no regular file"):
+    with pytest.raises(PermissionError, match="is not a regular file"):
         load_history(tmp_path / "checkpoint")
 
 
@@ -123,7 +123,7 @@ def test_a_path_may_begin_with_the_home_and_must_not_be_empty(tmp_path, monkeypa
 # ---- outer folds
 
 
-def test_each_outer_fold_has_a_directory_of_its_own(tmp_path):
+def test_each_outer_fold_has_its_own_directory(tmp_path):
     search = make("random", tmp_path / "run-{data}", refit=True, cv=2)
     search.set_params(estimator=Noisy(random_state=0))
     plain = make("random", refit=True, cv=2).set_params(estimator=Noisy(random_state=0))

@@ -215,7 +215,7 @@ def test_a_search_that_was_stopped_at_once_has_all_its_time(tmp_path):
 @pytest.mark.parametrize("refit", [False, True])
 @pytest.mark.parametrize("n_workers", [1, 3])
 @pytest.mark.parametrize("name", SEARCHES)
-def test_a_search_whose_time_was_up_returns_what_it_found(name, n_workers, refit, tmp_path):
+def test_a_search_whose_time_was_up_returns_its_results(name, n_workers, refit, tmp_path):
     folder = tmp_path / "c"
     search, _, _ = fit(make(name, folder, refit=refit), n_workers)
     expected, before = outcome(search), journal(folder)
@@ -251,7 +251,7 @@ def test_a_last_training_that_turns_out_shorter_leaves_no_time(tmp_path):
     [{"target_score": -0.01}, {"patience": 3}, {"stop": "converged"}, {"timeout": None}],
     ids=str,
 )
-def test_a_search_that_ended_for_another_reason_returns_what_it_found(ends, tmp_path):
+def test_a_search_that_ended_for_another_reason_returns_its_results(ends, tmp_path):
     folder = tmp_path / "c"
     ends = {"timeout": 10_000} | ends
     search, _, _ = fit(make(folder=folder, **ends))
@@ -299,7 +299,7 @@ class Enough:
         """Nothing to do."""
 
 
-def test_a_search_that_a_callback_ended_goes_on_without_it(tmp_path):
+def test_a_search_that_a_callback_ended_continues_without_it(tmp_path):
     pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn 1.9")
     folder = tmp_path / "c"
     search, _, _ = fit(make(folder=folder, timeout=None).set_callbacks(Enough(5)))
@@ -320,7 +320,7 @@ def test_with_a_larger_timeout_the_difference_is_spent(name, tmp_path):
     assert first + second < 100 + 19
 
 
-def test_without_a_timeout_it_goes_on_to_its_end(tmp_path):
+def test_without_a_timeout_it_continues_to_its_end(tmp_path):
     fit(make(folder=tmp_path / "c"))
     search, _, n_trained = fit(make(folder=tmp_path / "c", timeout=None))
     assert (len(search.history_.trials), n_trained) == (40, 2 * 34)
@@ -343,7 +343,7 @@ def test_a_search_without_a_result_gets_one_though_its_time_is_up(tmp_path):
     assert len(search.cv_results_["params"]) == 1
 
 
-def test_what_had_ended_is_told_though_the_time_is_up_and_no_more(tmp_path):
+def test_only_finished_jobs_are_told_after_the_time_is_up(tmp_path):
     """The journal has not the last two candidates; of one the workers' own files are left."""
     folder = tmp_path / "c"
     fit(make(folder=folder))
@@ -454,7 +454,7 @@ def test_a_minimum_that_was_found_comes_back(ends, tmp_path):
     assert journal(tmp_path / "c") == before
 
 
-def test_a_callback_that_thinks_otherwise_has_the_search_go_on(tmp_path):
+def test_a_callback_can_let_the_search_continue(tmp_path):
     ends = {"timeout": None, "n_iter": 12}
     minimum(tmp_path / "c", callback=lambda history: len(history.trials) >= 5, **ends)
     found, _, n_calls = minimum(tmp_path / "c", callback=None, **ends)

@@ -3,6 +3,7 @@
 from dataclasses import fields, is_dataclass, replace
 
 from sksearch.samplers import (
+    BORESampler,
     CMAESSampler,
     DESampler,
     ForestSampler,
@@ -30,6 +31,7 @@ LEARNERS = [
     TPESampler(),
     TPESampler(multivariate=False),
     ForestSampler(),
+    BORESampler(),
     HypervolumeSampler(),
     *EVOLUTION,
     PSOSampler(asynchronous=False),

@@ -21,11 +21,11 @@ from sksearch.samplers import (
     ForestSampler,
     GPSampler,
     GridSampler,
-    ListedSampler,
     QuasiRandomSampler,
     RandomSampler,
     TPESampler,
 )
+from sksearch.samplers._listed import ListedSampler
 from sksearch.schedulers import (
     ASHA,
     PASHA,
@@ -35,11 +35,11 @@ from sksearch.schedulers import (
     FullFidelity,
     Hyperband,
     IncrementalEvaluation,
-    IteratedHalving,
     MedianStopping,
     PopulationBasedTraining,
     SuccessiveHalving,
 )
+from sksearch.schedulers._iterated_halving import IteratedHalving
 from sksearch.space import Space
 from tests.comparisons import assert_same_results, planned_and_done
 from tests.contracts import test_samplers, test_schedulers
@@ -112,11 +112,11 @@ def concrete_classes(package):
 
 
 def test_all_samplers_schedulers_and_resources_are_composed():
-    found = concrete_classes(samplers) - {samplers.EarlierTask}
-    assert {type(sampler) for sampler in SAMPLERS} == found
-    assert {type(scheduler) for scheduler in SCHEDULERS} == concrete_classes(schedulers)
+    assert {type(sampler) for sampler in SAMPLERS} >= concrete_classes(samplers)
+    assert {type(scheduler) for scheduler in SCHEDULERS} >= concrete_classes(schedulers)
     named = {type(resources.as_resource(name, FOREST)) for name in (*RESOURCES, "seconds", None)}
-    assert named <= concrete_classes(resources), "of which test_resources has all"
+    here = [vars(resources).get(kind.__name__) for kind in named]
+    assert here == [*named], "of which test_resources has all"
     for one, other in [(0, 1), (0, 2), (1, 2)]:
         kinds = [SAMPLERS, SCHEDULERS, list(RESOURCES)]
         pairs = {(pair[one], pair[other]) for pair in PAIRS}
@@ -162,7 +162,7 @@ def marked(cases, marks):
     ("sampler", "scheduler", "resource"),
     marked(PAIRS, dict.fromkeys(set(RESOURCES) - {"epochs", "folds"}, "slow")), ids=str,
 )  # fmt: skip
-def test_a_composition_does_what_it_planned_and_the_same_again(sampler, scheduler, resource):
+def test_a_composition_follows_its_plan_and_repeats_it(sampler, scheduler, resource):
     # Where results are told as they come, more workers find other candidates.
     n_jobs = (1, 1) if scheduler.told.at_once else (1, 2)
     one, other = (search_of(sampler, scheduler, resource, n).fit(X, y) for n in n_jobs)
@@ -309,7 +309,7 @@ NAMED = [n for n in sksearch.search.__all__ if n.endswith("SearchCV") and n not 
 
 @pytest.mark.few(5)
 @pytest.mark.parametrize("name", NAMED)
-def test_a_search_is_what_it_says_it_is_composed_of(name):
+def test_a_search_equals_its_documented_composition(name):
     common = {"cv": 3, "random_state": 0, "refit": False}
     cls = getattr(sksearch.search, name)
     own = inspect.signature(cls).parameters

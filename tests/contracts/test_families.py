@@ -21,8 +21,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from sksearch.estimators import family_of
-from sksearch.estimators._family import families
+from sksearch.estimators._family import families, family_of
 from sksearch.testing import check_family
 
 X, y = make_classification(60, 4, random_state=0)

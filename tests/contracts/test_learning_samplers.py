@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import loguniform, randint, uniform
 from sklearn.datasets import load_iris
 
-from sksearch import BOHBSearchCV
+from sksearch import BOHBSearchCV, When
 from sksearch.base import Start
 from sksearch.history import History, Problem, Result
 from sksearch.samplers import (
@@ -24,7 +24,7 @@ from sksearch.samplers import (
 from sksearch.samplers._observations import TRANSFERS
 from sksearch.schedulers import FullFidelity, Hyperband
 from sksearch.search import GPHyperbandSearchCV
-from sksearch.space import Space, When
+from sksearch.space import Space
 from sksearch.study import Study
 from tests.contracts.learners import EVOLUTION, LEARNERS, beginning_after, name_of
 from tests.fakes import Curve
@@ -140,7 +140,7 @@ def test_points_may_repeat_themselves(sampler):
 
 @pytest.mark.parametrize("score", [0.5, np.nan])
 @pytest.mark.parametrize("sampler", LEARNERS, ids=name_of)
-def test_one_point_is_enough_to_go_on(sampler, score):
+def test_one_point_is_enough_to_continue(sampler, score):
     for n_initial in (1, 2, 5):
         ask(beginning_after(sampler, n_initial), history_with(draws(1), [score]))
 
@@ -298,7 +298,7 @@ def hybrid_cases():
 @pytest.mark.few(8)
 @pytest.mark.parametrize("n_running", [1, 4])
 @pytest.mark.parametrize("sampler", list(hybrid_cases()), ids=name_of)
-def test_every_bracket_of_a_hybrid_spends_what_it_does_in_hyperband(sampler, n_running):
+def test_every_bracket_of_a_hybrid_spends_as_much_as_in_hyperband(sampler, n_running):
     problem = Problem(Space(MIXED), 1, 9, seed=0)
     study = Study(problem, beginning_after(sampler, 3), Hyperband())
     running, spent = [], Counter()
@@ -328,7 +328,7 @@ HYBRIDS = [
 @pytest.mark.few(7)
 @pytest.mark.parametrize("batch_size", [1, 4])
 @pytest.mark.parametrize(("search", "transfer"), HYBRIDS, ids=lambda v: getattr(v, "__name__", v))
-def test_hybrid_searches_spend_what_hyperband_does(search, transfer, batch_size):
+def test_hybrid_searches_spend_as_much_as_hyperband(search, transfer, batch_size):
     space = {"quality": uniform(0, 1), "other": [0, 1, 2]}
     fitted = search(
         Curve(), space, resource="epochs", max_resources=9, transfer=transfer, cv=2,
@@ -348,7 +348,7 @@ def test_hybrid_searches_spend_what_hyperband_does(search, transfer, batch_size)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("search", [BOHBSearchCV, GPHyperbandSearchCV])
-def test_hybrids_with_failing_candidates_go_on(search):
+def test_hybrids_with_failing_candidates_continue(search):
     problem = Problem(Space(MIXED), 1, 9, seed=0)
     sampler, _ = search(Curve(), MIXED)._compose(problem.space, None)
     for transfer in TRANSFERS[:3]:

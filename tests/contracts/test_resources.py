@@ -25,18 +25,13 @@ from sklearn.preprocessing import KBinsDiscretizer, StandardScaler, TargetEncode
 from sklearn.tree import DecisionTreeClassifier
 
 from sksearch import resources
-from sksearch.base import Resource, State
+from sksearch.base import Resource
+from sksearch.base._state import State
 from sksearch.executors import VirtualClock, spend
-from sksearch.resources import (
-    EpochsResource,
-    FoldsResource,
-    ParameterResource,
-    SamplesResource,
-    SecondsResource,
-    WholeResource,
-    as_resource,
-)
-from sksearch.resources._data import nested_order
+from sksearch.resources import as_resource
+from sksearch.resources._data import FoldsResource, SamplesResource, WholeResource, nested_order
+from sksearch.resources._epochs import EpochsResource, SecondsResource
+from sksearch.resources._parameter import ParameterResource
 
 X, y = make_classification(240, 8, n_informative=5, n_classes=3, random_state=0)
 CLASSES = np.unique(y)
@@ -111,9 +106,9 @@ def outputs(estimator):
 
 
 def test_every_resource_is_tested_here():
-    classes = (getattr(resources, name) for name in resources.__all__)
-    public = {c for c in classes if isinstance(c, type) and issubclass(c, Resource)}
-    assert public == {
+    found = (c for c in vars(resources).values() if isinstance(c, type))
+    classes = {c for c in found if issubclass(c, Resource)}
+    assert classes - {Resource} == {
         EpochsResource, FoldsResource, ParameterResource, SamplesResource, SecondsResource,
         WholeResource,
     }  # fmt: skip
@@ -140,7 +135,7 @@ def test_a_parameter_in_rungs_equals_fit_at_once(estimator, name):
         assert not in_rungs.warm_start, "warm_start is ours, not the user's"
 
 
-def test_a_forest_is_grown_and_not_made_anew():
+def test_a_forest_is_grown_and_not_made_again():
     forest = RandomForestClassifier(random_state=0)
     resource = as_resource("n_estimators", forest)
     assert resource.continues
@@ -162,7 +157,7 @@ def test_a_forest_is_grown_and_not_made_anew():
     ],
     ids=str,
 )
-def test_what_would_not_be_the_same_is_planned_as_fitted_anew(estimator):
+def test_training_that_would_differ_is_planned_as_fitted_again(estimator):
     name = "n_estimators" if hasattr(estimator, "n_estimators") else "max_iter"
     assert not as_resource(name, estimator).continues
 
@@ -180,7 +175,7 @@ def test_a_pipeline_with_memory_ends_up_fitted(tmp_path):
     np.testing.assert_array_equal(outputs(cached), outputs(plain))
 
 
-def test_balanced_weights_are_those_of_the_training_rows():
+def test_balanced_weights_match_the_training_rows():
     rare = np.where(y == 0, 0, 1)
     keep = (rare == 1) | (np.arange(len(y)) % 4 == 0)
     weights = {c: keep.sum() / (2 * (rare[keep] == c).sum()) for c in (0, 1)}
@@ -219,7 +214,7 @@ class KerasClassifier(SGDClassifier):
         self.epochs = epochs
 
 
-def test_a_model_of_keras_is_fitted_anew_or_refused_with_a_way():
+def test_a_model_of_keras_is_fitted_again_or_refused_with_a_way():
     for estimator in (KerasClassifier(), make_pipeline(StandardScaler(), KerasClassifier())):
         for resource in (EpochsResource(), SecondsResource()):
             with pytest.raises(ValueError, match=r"ParameterResource\('epochs'\)"):
@@ -312,7 +307,7 @@ def test_an_order_is_a_permutation():
         assert sorted(order.tolist()) == list(range(n))
 
 
-def test_folds_go_on_where_they_were():
+def test_folds_continue_where_they_were():
     assert list(FoldsResource().folds(10, 1, 0)) == [0]
     assert list(FoldsResource().folds(10, 3, 1)) == [1, 2]
     assert list(WholeResource().folds(3, 1, 0)) == [0, 1, 2]

@@ -24,7 +24,7 @@ from sksearch import (
     minimize,
 )
 from sksearch.executors import FuturesBackend, VirtualClock
-from sksearch.fitting import AveragedClassifier
+from sksearch.fitting.finish._averaged import AveragedClassifier
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import FullFidelity
 from sksearch.search import IncrementalEvaluationSearchCV

@@ -154,7 +154,7 @@ def test_a_thousand_faults_and_no_answer_to_another_call(begin):
     assert n_right >= n - n_lost - faults["interrupted"]
 
 
-def test_an_answer_that_nobody_waited_for_is_never_taken(begin, monkeypatch):
+def test_an_unexpected_answer_is_never_taken(begin, monkeypatch):
     """The wait is ended by Ctrl-C, or anything else, and the worker serves another search."""
     worker, _ = begin()
     wait = worker._wait_for_answer

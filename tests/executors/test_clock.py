@@ -7,8 +7,9 @@ from decimal import localcontext
 import pytest
 
 from sksearch._utils._clock import now, wall_time
-from sksearch.executors import VirtualClock, VirtualExecutor, spend
+from sksearch.executors import VirtualClock, spend
 from sksearch.executors._limits import Limits
+from sksearch.executors._virtual import VirtualExecutor
 from tests.executors.test_virtual import fail_after, play, take
 
 
@@ -58,7 +59,7 @@ def test_there_is_nothing_to_wait_for_where_all_is_done_or_nothing_is_named():
         assert clock.seconds == 0
 
 
-def test_who_waits_for_what_never_ends_waits_until_the_time_is_up():
+def test_a_wait_without_end_ends_with_the_time_limit():
     stack, clock, executor = on_clock(take)
     with stack:
         executor.wait([Future()], 3)
@@ -107,7 +108,7 @@ def test_workers_are_free_when_their_executor_ends():
         assert (clock.seconds, clock.busy_seconds) == (5, 4 + 2 * 4 + 2)
 
 
-def test_one_executor_of_a_clock_ends_and_another_goes_on():
+def test_one_executor_of_a_clock_ends_and_another_continues():
     with VirtualClock(2) as clock, VirtualExecutor(take, None, clock) as other:
         with VirtualExecutor(take, None, clock) as executor:
             executor.submit(10)

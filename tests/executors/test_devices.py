@@ -129,7 +129,7 @@ def test_a_search_trains_its_candidates_on_the_devices():
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("machine")
-def test_devices_may_change_when_a_search_goes_on(tmp_path):
+def test_devices_may_change_when_a_search_continues(tmp_path):
     halving = SuccessiveHalvingSearchCV(
         Looks(), {"x": list(range(8))}, resource="epochs", max_resources=3, n_candidates=3,
         cv=ONE_SPLIT, checkpoint_dir=tmp_path, random_state=0, refit=False,
@@ -416,7 +416,7 @@ def test_a_machine_without_a_driver_has_no_devices(monkeypatch):
         (0, "'devices' parameter of RandomSearchCV must be"),
     ],
 )
-def test_what_is_no_device_is_refused_before_anything_is_spent(devices, match, machine):
+def test_an_invalid_device_is_refused_before_anything_is_spent(devices, match, machine):
     machine(visible="6,7")
     with pytest.raises(ValueError, match=match):
         search(devices=devices, n_jobs=2).fit(X, Y)

@@ -156,7 +156,7 @@ def test_a_limit_stops_a_task_and_a_crash_within_limits_costs_one_task_on_each_e
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", all_engines("ray", "threads", "mpi", "spark"))
-def test_a_suspect_takes_nobody_with_it(name):
+def test_a_suspect_harms_no_other_candidate(name):
     with engine(name), start(act, None) as executor:
         assert executor.submit_suspect(Do("kill")).result().status == "crash"
         assert isinstance(executor.submit(Do()).result(), int)

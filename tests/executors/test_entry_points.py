@@ -10,9 +10,10 @@ from sklearn.datasets import load_diabetes
 from sklearn.linear_model import Ridge
 
 from sksearch import RandomSearchCV
-from sksearch.executors import Engine, FuturesBackend, _factory
+from sksearch.executors import FuturesBackend, _factory
 from sksearch.executors._factory import engine_for
 from sksearch.executors.remote import _futures
+from sksearch.executors.remote._base import Engine
 
 X, Y = load_diabetes(return_X_y=True)
 
@@ -71,5 +72,5 @@ def test_without_the_package_its_backend_has_the_engine_of_its_base():
         assert engine_for(BarnBackend(pool)) is _futures.FuturesEngine
 
 
-def test_a_backend_that_nobody_knows_is_run_by_joblib():
+def test_an_unknown_backend_is_run_by_joblib():
     assert engine_for(joblib.parallel.SequentialBackend()).__name__ == "JoblibEngine"

@@ -15,7 +15,8 @@ import pytest
 from scipy import sparse
 from scipy.stats import uniform
 
-from sksearch.executors import Executor, _shared_data
+from sksearch.executors import _shared_data
+from sksearch.executors._base import Executor
 from sksearch.executors._factory import make_executor
 from sksearch.executors._limits import LostTask, Workers
 from sksearch.executors._loop import Workload, drive

@@ -99,7 +99,7 @@ def test_blas_has_one_thread_inside_and_as_many_as_before_outside(make, monkeypa
     assert log == ["one", "as before"]
 
 
-def test_a_suspect_runs_in_a_process_of_its_own(tmp_path):
+def test_a_suspect_runs_in_its_own_process(tmp_path):
     with SerialExecutor(around, "context", tmp_path) as executor:
         future = executor.submit_suspect(5)
     context, task, environment, _, pid = future.result()
@@ -118,7 +118,7 @@ def test_a_suspect_that_cannot_be_sent_runs_here():
 # ---- limits
 
 
-def test_a_limit_needs_a_process_of_its_own():
+def test_a_limit_needs_its_own_process():
     assert not Limits().isolate
     assert not Limits(retries=3).isolate
     assert Limits(seconds=0.0).isolate
@@ -152,7 +152,7 @@ def test_memory_is_limited_inside_and_as_before_outside():
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="no Linux")
-def test_the_address_space_is_that_of_the_system():
+def test_the_address_space_matches_the_system():
     with open("/proc/self/status") as file:
         size = next(int(line.split()[1]) for line in file if line.startswith("VmSize"))
     assert abs(_address_space() - 1024 * size) < 2**24

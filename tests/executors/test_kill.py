@@ -82,7 +82,7 @@ def test_a_disk_that_is_too_small_for_the_data_is_named_and_left_empty(tmp_path)
     resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, limit[1]))
     try:
         with pytest.raises(
-            OSError, match=rf"need 8\d\d,\d\d\d bytes in {tmp_path}, .* room there"
+            OSError, match=rf"need 8\d\d,\d\d\d bytes in {tmp_path}, .* disk space there"
         ):
             TaskFolder(tmp_path, "context", np.zeros(100_000))
     finally:

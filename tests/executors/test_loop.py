@@ -6,7 +6,8 @@ import pytest
 from scipy.stats import uniform
 
 from sksearch._utils._clock import now
-from sksearch.executors import Executor, VirtualClock, spend
+from sksearch.executors import VirtualClock, spend
+from sksearch.executors._base import Executor
 from sksearch.executors._loop import Workload, drive
 from sksearch.history import Problem, Result
 from sksearch.samplers import RandomSampler
@@ -198,7 +199,7 @@ def test_a_fold_whose_job_has_not_begun_with_all_its_folds_is_waited_for_and_kep
     assert not executor.is_stopped
 
 
-def test_what_is_known_of_an_earlier_process_is_told_and_not_run_again():
+def test_results_of_an_earlier_process_are_told_and_not_repeated():
     executor = Scripted(ends(3), ends(4), ends(5))
     log = run(executor, Jobs(known=("0", "1", "2")))
     assert sorted(log) == [f"told {i}" for i in range(6)]

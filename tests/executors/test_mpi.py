@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from sksearch import RandomSearchCV
-from sksearch.checkpoint import load_history
+from sksearch import RandomSearchCV, load_history
 from sksearch.executors import EngineLostError, FuturesBackend
 from sksearch.executors._factory import make_executor
 from tests.executors.engines import ROOT

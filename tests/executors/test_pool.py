@@ -62,7 +62,7 @@ def tries(log, what):
         (("exit", 0), "ended with exit code 0"),
     ],
 )
-def test_a_death_costs_one_task_and_its_neighbours_go_on(task, error, tmp_path):
+def test_a_death_costs_one_task_and_its_neighbours_continue(task, error, tmp_path):
     with slots(tmp_path / "log") as executor:
         neighbours = [executor.submit(("sleep", 0.3)) for _ in range(2)]
         lost = executor.submit(task).result()
@@ -96,7 +96,7 @@ def test_a_hang_is_stopped_in_time_and_not_tried_again(tmp_path):
 
 
 @pytest.mark.slow
-def test_one_job_with_a_limit_has_a_process_of_its_own(tmp_path):
+def test_one_job_with_a_limit_has_its_own_process(tmp_path):
     with slots(tmp_path / "log", n_jobs=1, seconds=30) as executor:
         assert executor.submit(("sleep", 0)).result() != os.getpid()
     with slots(tmp_path / "log", n_jobs=1) as executor:

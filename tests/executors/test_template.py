@@ -95,7 +95,7 @@ def test_a_module_that_starts_threads_is_left_to_the_workers(with_thread, own_te
 @pytest.mark.parametrize(
     "text", ["raise ImportError", "raise SystemExit(3)", "1 / 0", "import nowhere"]
 )
-def test_a_module_that_cannot_be_imported_is_no_fault_of_the_template(
+def test_a_module_that_cannot_be_imported_is_not_a_fault_of_the_template(
     text, tmp_path, monkeypatch, worker
 ):
     name = f"fails_{abs(hash(text))}"
@@ -185,7 +185,7 @@ def test_a_worker_has_the_surroundings_of_now(worker, tmp_path, monkeypatch):
     assert argv == sys.argv
 
 
-def test_a_folder_that_is_gone_is_no_error(worker, tmp_path, monkeypatch):
+def test_a_folder_that_is_gone_is_not_an_error(worker, tmp_path, monkeypatch):
     worker.start()
     worker.kill()
     folder = tmp_path / "gone"

@@ -13,9 +13,10 @@ from sklearn.linear_model import SGDRegressor
 
 from sksearch import BOHBSearchCV, HyperbandSearchCV, RandomSearchCV, TPESearchCV
 from sksearch._utils._clock import now, open_clock
-from sksearch.executors import VirtualClock, VirtualExecutor, spend
+from sksearch.executors import VirtualClock, spend
 from sksearch.executors._factory import make_executor
 from sksearch.executors._loop import Workload, drive
+from sksearch.executors._virtual import VirtualExecutor
 from sksearch.history import Problem, Result
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import FullFidelity, Hyperband
@@ -73,14 +74,14 @@ def greedy_makespan(durations, n_workers):
     ("n_workers", "makespan"),
     [(1, 13), (2, 7), (3, 5), (4, 4)],  # 3 workers: 4 | 3 + 2 | 2 + 2
 )
-def test_a_makespan_is_that_of_the_schedule_by_hand(n_workers, makespan):
+def test_a_makespan_matches_the_schedule_by_hand(n_workers, makespan):
     clock, values = play([4, 3, 2, 2, 2], n_workers)
     assert (clock.seconds, clock.busy_seconds) == (makespan, 13)
     assert clock.utilisation == pytest.approx(13 / (n_workers * makespan), abs=1e-15)
     assert values == [4, 3, 2, 2, 2]
 
 
-def test_a_makespan_is_that_of_the_first_free_worker_on_random_durations():
+def test_a_makespan_matches_the_first_free_worker_on_random_durations():
     rng = np.random.default_rng(0)
     for _ in range(200):
         durations = rng.integers(0, 6, rng.integers(1, 30)).tolist()
@@ -146,7 +147,7 @@ def test_an_error_comes_when_its_task_ends_and_frees_the_other_workers():
     assert (clock.seconds, clock.busy_seconds, clock.utilisation) == (2, 4, 1)
 
 
-def test_a_clock_is_closed_after_an_error_and_begins_anew():
+def test_a_clock_is_closed_after_an_error_and_begins_again():
     clock = VirtualClock()
     with pytest.raises(RuntimeError, match="on purpose"), clock:
         spend(3)
@@ -426,7 +427,7 @@ class Interrupting(Slow):
         return super().score(X, y)
 
 
-def test_ctrl_c_keeps_what_is_known_and_closes_the_clock():
+def test_ctrl_c_keeps_the_results_and_closes_the_clock():
     search = random_search(n_iter=30).set_params(estimator=Interrupting())
     with pytest.raises(KeyboardInterrupt):
         fitted(search, 2)

@@ -13,9 +13,9 @@ from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sksearch import HyperbandSearchCV, RandomSearchCV
+from sksearch import HyperbandSearchCV, RandomSearchCV, When
 from sksearch.executors.local import _devices
-from sksearch.space import Space, When
+from sksearch.space import Space
 
 X, Y = make_classification(60, 4, n_informative=3, n_redundant=0, random_state=0)
 ROWS = np.arange(60)
@@ -59,7 +59,7 @@ def of_three(a, b, c):
 
 
 @pytest.mark.parametrize("metric", [accuracy_score, own_metric, weighted_metric])
-def test_a_metric_is_no_scorer(metric):
+def test_a_metric_is_not_a_scorer(metric):
     refuses(r"scoring=\w+ looks like a metric.*make_scorer", scoring=metric)
     refuses(r"scoring\['a'\]=\w+ looks like a metric", scoring={"a": metric}, refit="a")
 
@@ -271,7 +271,7 @@ class InterruptedRefit(Counted):
         return super().fit(X, y, sample_weight)
 
 
-def test_a_search_whose_refit_is_interrupted_says_so():
+def test_a_search_whose_refit_is_interrupted_is_reported():
     search = RandomSearchCV(InterruptedRefit(), {"C": [0.1, 1.0]}, n_iter=2)
     with pytest.raises(KeyboardInterrupt):
         search.fit(X, Y)

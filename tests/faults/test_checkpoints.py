@@ -209,7 +209,7 @@ def rewrite_header(journal, **changes):
 
 
 @pytest.mark.whole
-def test_a_newer_journal_is_refused_and_one_of_another_version_goes_on(resumable):  # row 42
+def test_a_newer_journal_is_refused_and_one_of_another_version_continues(resumable):  # row 42
     journal = journal_of(resumable)
     header, _, _ = read_journal(resumable.checkpoint_dir)
     rewrite_header(journal, fmt=99)

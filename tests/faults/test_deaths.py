@@ -75,7 +75,7 @@ def nap():
 
 
 @any_moment
-def test_ctrl_c_keeps_what_is_known_and_leaves_nothing(engine, tmp_path):  # row 23
+def test_ctrl_c_keeps_the_results_and_leaves_nothing(engine, tmp_path):  # row 23
     log = tmp_path / "log"
     search = random_search(
         Fake(act=nap, at=Everywhere(), log=str(log)),
@@ -105,7 +105,7 @@ with engine():
 @pytest.mark.whole
 @pytest.mark.slow
 @any_moment
-def test_a_search_that_was_killed_goes_on_to_the_same_end(engine, tmp_path):  # row 24
+def test_a_search_that_was_killed_continues_to_the_same_end(engine, tmp_path):  # row 24
     log = tmp_path / "log"
     with signalled(signal.SIGTERM, log, 4), pytest.raises(SystemExit):
         slow_halving(tmp_path).fit(X, Y)

@@ -144,7 +144,7 @@ def test_it_does_so_from_workers(end, args):
 
 
 @pytest.mark.parametrize("name", ["random", "hyperband"])
-def test_a_search_that_it_has_ended_goes_on(name, tmp_path):
+def test_a_search_that_it_has_ended_continues(name, tmp_path):
     def happens():
         raise TimerError("late")
 

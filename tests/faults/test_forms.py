@@ -117,7 +117,7 @@ def test_columns_that_have_something_to_do_with_the_target_are_not_named():
 
 
 @pytest.mark.parametrize("path", ["s3://bucket/run", "gs://b", "hdfs://a/b", "file:///tmp/x"])
-def test_an_address_is_no_folder(path):
+def test_an_address_is_not_a_folder(path):
     search = sksearch.model_selection.GridSearchCV(SVR(), {"C": [1.0]}, cv=2, checkpoint_dir=path)
     with pytest.raises(ValueError, match=r"is a URL.*mounted"):
         search.fit(NUMBERS, TARGET)
@@ -129,7 +129,7 @@ def test_names_that_belong_to_the_search_are_named():
         search.fit(NUMBERS, TARGET, time_budget=5)
     with pytest.raises(TypeError, match=r"fit\(X.drop\(columns='cell'\), X\['cell'\]\)"):
         search.fit(of_cells(TARGET), "cell")
-    with pytest.raises(TypeError, match=r"estimator='automatic' is a text.*'auto' chooses"):
+    with pytest.raises(TypeError, match=r"estimator='automatic' is a string.*'auto' chooses"):
         sksearch.SearchCV("automatic", n_iter=1).fit(NUMBERS, TARGET)
     with pytest.raises(TypeError, match=r"tune\(estimator, X, y\)"):
         sksearch.tune(NUMBERS, TARGET)

@@ -148,7 +148,7 @@ def test_a_fold_of_one_class_is_named():
 
 
 @pytest.mark.parametrize("space", [None, {"pca__n_components": [2], "svc__C": randint(1, 999)}])
-def test_a_cause_that_is_not_known_is_told_as_it_is(space):
+def test_an_unknown_cause_is_reported_unchanged(space):
     if space is None:
         search = SearchCV(make_pipeline(PCA(50), SVC()), {"svc__C": randint(1, 999)}, timeout=60)
         assert "n_components=50 must be between" in first_line(search, X, y)
@@ -211,7 +211,7 @@ def test_a_search_that_only_the_time_ends_gives_up_after_a_hundred_failures():
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_it_ends_at_the_same_failure_for_any_n_jobs_and_when_it_goes_on(tmp_path, n_jobs):
+def test_it_ends_at_the_same_failure_for_any_n_jobs_and_when_it_continues(tmp_path, n_jobs):
     log = tmp_path / "log"
     fake = Fake(act=no_license, at=Everywhere(), log=str(log))
     space = {"quality": (np.arange(1, 30) / 30).tolist()}
@@ -286,7 +286,7 @@ def search_of(estimator, places):
     )
 
 
-def test_where_errors_differ_the_search_goes_on_and_finds_what_works():
+def test_where_errors_differ_the_search_continues_and_finds_what_works():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         search = search_of(Fragile(), [0.1, 0.5, 0.15, 0.12, 0.9]).fit(X, y)

@@ -147,7 +147,7 @@ def test_choices_that_are_not_finite_are_refused_by_name(bad):  # row 5
     refuses(ValueError, "quality", RandomSearchCV(Counted(), {"quality": [0.1, bad]}))
 
 
-def test_choices_that_are_not_finite_pass_where_the_estimator_says_so():  # row 5
+def test_non_finite_choices_pass_if_the_estimator_allows_them():  # row 5
     pipe = make_pipeline(SimpleImputer(), GaussianNB())
     space = {"simpleimputer__missing_values": [np.nan, -1]}
     search = RandomSearchCV(pipe, space, n_iter=2, cv=2).fit(X, Y)

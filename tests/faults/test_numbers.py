@@ -118,5 +118,5 @@ def test_any_number_is_refused_by_the_name_of_its_option_or_trained_with(cls, na
         assert came == "training" or name in came or "would never end" in came, value
 
 
-def test_each_search_with_numbers_of_its_own_is_looked_at():
+def test_each_search_with_its_own_numbers_is_looked_at():
     assert len({cls for cls, _ in CASES}) >= 20

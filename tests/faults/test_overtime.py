@@ -99,7 +99,7 @@ def test_overtime_is_for_those_that_run(tmp_path):
 
 
 @pytest.mark.whole
-def test_a_search_in_which_all_hang_says_so_in_time(tmp_path):
+def test_a_search_in_which_all_hang_is_reported_in_time(tmp_path):
     log = tmp_path / "log"
     search = search_of(log, 0.1, n_jobs=2, timeout=SECONDS, overtime=0)
     with pytest.raises(TimeoutError, match=r"No candidate was scored within timeout=2"):
@@ -113,7 +113,7 @@ def test_a_time_that_is_up_before_anything_began_is_named(tmp_path):
 
 
 @pytest.mark.whole
-def test_it_goes_on_from_its_checkpoint(tmp_path):
+def test_it_continues_from_its_checkpoint(tmp_path):
     log, folder = tmp_path / "log", tmp_path / "checkpoint"
     fit_in_time(
         search_of(log, 0.5, n_jobs=2, timeout=SECONDS, overtime=0, checkpoint_dir=folder), log
@@ -131,7 +131,7 @@ def test_it_goes_on_from_its_checkpoint(tmp_path):
 
 
 @pytest.mark.whole
-def test_other_schedules_end_in_time_too(tmp_path):
+def test_other_schedules_end_in_time_as_well(tmp_path):
     log = tmp_path / "log"
     space = {"quality": [0.1, 0.2, 0.3, 0.4, 0.5]}
     hanging, common = Hanging(hangs_at=0.5, log=str(log)), {"cv": 2, "initial_params": FIRST}

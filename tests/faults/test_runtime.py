@@ -307,7 +307,7 @@ def test_error_score_raise_tells_what_the_fit_raised(error, n_jobs, temp_dir):  
 
 
 @pytest.mark.slow
-def test_a_model_that_cannot_be_pickled_is_trained_anew_with_one_warning(temp_dir):  # row 28
+def test_a_model_that_cannot_be_pickled_is_trained_again_with_one_warning(temp_dir):  # row 28
     class Locked(Fake):
         def partial_fit(self, X, y, classes=None):
             self.lock_ = threading.Lock()
@@ -326,7 +326,7 @@ def test_a_model_that_cannot_be_pickled_is_trained_anew_with_one_warning(temp_di
 
 
 @pytest.mark.slow
-def test_a_model_that_cannot_be_read_back_is_trained_anew():  # row 28
+def test_a_model_that_cannot_be_read_back_is_trained_again():  # row 28
     search = hyperband(Fake(ballast=NotTwice), {"quality": QUALITIES["quality"]}, n_jobs=2)
     with pytest.warns(UserWarning, match="cannot be read back"):
         search.fit(X, Y)
@@ -405,7 +405,7 @@ class Interrupting(Fake):
 
 
 @pytest.mark.parametrize("make", [RandomSearchCV, hyperband])
-def test_ctrl_c_keeps_what_is_known(make):  # row 23
+def test_ctrl_c_keeps_the_results(make):  # row 23
     Interrupting.n_fits = 0
     search = make(Interrupting(), {"quality": uniform()}, cv=2, random_state=0)
     with pytest.raises(KeyboardInterrupt):
@@ -419,7 +419,7 @@ def test_ctrl_c_keeps_what_is_known(make):  # row 23
 
 
 @pytest.mark.slow
-def test_ctrl_c_with_workers_keeps_what_is_known_and_leaves_nothing(tmp_path):  # row 23
+def test_ctrl_c_with_workers_keeps_the_results_and_leaves_nothing(tmp_path):  # row 23
     process = run_script(
         """
     class Slow(ClassifierMixin, BaseEstimator):

@@ -140,7 +140,7 @@ def lose(close, folder):
 
 @pytest.mark.whole
 @pytest.mark.slow
-def test_a_search_whose_engine_is_gone_goes_on_on_another(engine, tmp_path):  # row 50
+def test_a_search_whose_engine_is_gone_continues_on_another(engine, tmp_path):  # row 50
     log = tmp_path / "log"
     gone = pytest.raises(EngineLostError, match=r"is lost.*checkpoint_dir")
     if engine.name == "dask":

@@ -56,7 +56,7 @@ def test_a_search_ends_when_the_gain_is_under_the_error(gain, ends, monkeypatch)
     assert any(told(lambda x, i: x)) == ends
 
 
-def test_a_search_that_gets_better_and_better_goes_on():
+def test_a_search_that_gets_better_and_better_continues():
     # The standard error is tiny, and what is expected of the next candidates is not.
     assert not any(told(lambda x, i: float(np.sin(40 * x)), n=30, spread=1e-6))
 
@@ -65,7 +65,7 @@ def test_scores_that_never_differ_end_it():
     assert told(lambda x, i: 0.5)[FEWEST - 1]
 
 
-def test_without_a_spread_over_folds_nobody_can_tell():
+def test_equal_fold_scores_give_no_test():
     assert not any(told(lambda x, i: -((x - 0.4) ** 2), n_folds=1))
 
 
@@ -82,7 +82,7 @@ def test_a_gain_that_takes_too_long_is_not_worth_its_time():
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize("search", [SearchCV, RandomSearchCV, TPESearchCV])
-def test_any_search_stops_with_the_same_candidates_as_one_that_goes_on(search):
+def test_any_search_stops_with_the_same_candidates_as_one_that_continues(search):
     whole = search(SVC(), WIDE, n_iter=40, cv=5, random_state=0).fit(X, y)
     ended = clone(whole).set_params(stop="converged").fit(X, y)
     n = len(ended.history_.trials)

@@ -49,8 +49,8 @@ from sksearch import (
 from sksearch._utils._time_limit import N_MEMBERS, TimeLimit
 from sksearch.checkpoint import SearchMismatchError
 from sksearch.executors import FuturesBackend
-from sksearch.fitting import AveragedClassifier, AveragedRegressor
 from sksearch.fitting.finish import _greedy_selection as _average, _members
+from sksearch.fitting.finish._averaged import AveragedClassifier, AveragedRegressor
 from sksearch.fitting.finish._greedy_selection import choose_average
 from sksearch.fitting.run import _predictions
 from sksearch.model_selection import HalvingRandomSearchCV

@@ -13,12 +13,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sksearch import HyperbandSearchCV
-from sksearch.base import State
+from sksearch.base._state import State
 from sksearch.estimators import register
 from sksearch.estimators._mlp import MLP
 from sksearch.estimators._mutable_params import change
 from sksearch.executors import VirtualClock, spend
-from sksearch.resources import EpochsResource, SecondsResource
+from sksearch.resources._epochs import EpochsResource, SecondsResource
 
 X, y = make_classification(90, 6, n_informative=4, flip_y=0.2, random_state=0)
 X = StandardScaler().fit_transform(X)
@@ -54,7 +54,7 @@ def fitted(estimator, n_epochs, X=X):
 @pytest.mark.parametrize("seed", [0, np.random.RandomState(3)], ids=["integer", "generator"])
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", [MLPClassifier, MLPRegressor])
-def test_epochs_of_a_net_are_those_of_one_fit_to_the_bit(kind, way, seed):
+def test_epochs_of_a_net_match_one_fit_to_the_bit(kind, way, seed):
     net = kind(hidden_layer_sizes=(6,), random_state=seed, **WAYS[way])
     by_epochs, at_once = train(net, 1, 4, 40), fitted(net, 40)
     for got, expected in zip(by_epochs.coefs_, at_once.coefs_, strict=True):
@@ -69,7 +69,7 @@ def test_a_net_ends_when_its_loss_does_not_fall():
 
 
 @pytest.mark.parametrize("kind", [SGDRegressor, SGDClassifier])
-def test_each_epoch_of_a_linear_model_has_an_order_of_its_own(kind):
+def test_each_epoch_of_a_linear_model_has_its_own_order(kind):
     """Each row moves a weight of its own, by a rate that falls: the weights tell the order."""
     n, n_epochs = 30, 6
     rates = {"learning_rate": "invscaling", "eta0": 0.01, "penalty": None, "fit_intercept": False}

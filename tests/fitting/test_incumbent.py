@@ -3,7 +3,7 @@
 import math
 from types import SimpleNamespace
 
-from sksearch.base import Job
+from sksearch.base._decisions import Job
 from sksearch.fitting.run._incumbent import Incumbent
 from sksearch.fitting.run._top_trials import TopTrials
 

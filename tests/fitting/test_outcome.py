@@ -21,17 +21,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, load_history
-from sksearch.base import State
-from sksearch.estimators import growth_of, register
-from sksearch.estimators._growth import Allowance, counts
+from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, When, load_history
+from sksearch.base._state import State
+from sksearch.estimators import register
+from sksearch.estimators._growth import Allowance, counts, growth_of
 from sksearch.estimators._sklearn_boosting import HistGradientBoosting
 from sksearch.executors import VirtualClock, spend
 from sksearch.fitting.run._curves import choose_count, common, settle
 from sksearch.fitting.run._tasks import CurveTask, Output
-from sksearch.resources import SamplesResource
+from sksearch.resources._data import SamplesResource
 from sksearch.schedulers import FullFidelity
-from sksearch.space import Outcome, Space, When
+from sksearch.space import Outcome, Space
 
 X, y = load_breast_cancer(return_X_y=True)
 X, y = X[:200], y[:200]

@@ -81,7 +81,7 @@ def heard(scorer, model, X, y):
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize("task", METRICS, ids=lambda task: task.__name__)
-def test_contributions_are_those_of_the_jackknife(task):
+def test_contributions_match_the_jackknife(task):
     model, X, y = task()
     for name in METRICS[task]:
         score, (function, sign, (y, predicted), others) = heard(get_scorer(name), model, X, y)
@@ -280,7 +280,7 @@ def test_a_count_that_all_folds_agree_on_is_no_luck(scores):
     assert luck_of_counts([curves(scores)], None) == 0
 
 
-def test_scores_are_those_of_scikit_learn_to_the_last_bit():
+def test_scores_match_scikit_learn_to_the_last_bit():
     data, tree = load_diabetes(return_X_y=True), DecisionTreeRegressor(random_state=0)
     for scoring in (None, "r2", "neg_root_mean_squared_error"):
         search = RandomSearchCV(tree, DEPTHS, n_iter=3, scoring=scoring).fit(*data)

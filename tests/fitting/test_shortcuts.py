@@ -28,13 +28,13 @@ from sklearn.preprocessing import StandardScaler
 import sksearch
 from sksearch import SuccessiveHalvingSearchCV
 from sksearch._utils._overrides import PREDICTION, TRAINING, overridden
-from sksearch.base import State
-from sksearch.estimators import default_space, growth_of
+from sksearch.base._state import State
 from sksearch.estimators._continuation import can_grow
+from sksearch.estimators._growth import growth_of
 from sksearch.estimators._pipeline import last_step
-from sksearch.resources import EpochsResource
+from sksearch.resources._epochs import EpochsResource
 from sksearch.search import HypergradientSearchCV
-from sksearch.space import Outcome
+from sksearch.space import Outcome, default_space
 
 X, y = make_classification(150, 5, n_informative=4, n_redundant=0, flip_y=0.3, random_state=0)
 CS = {"m__C": [1e-4, 1e-2, 1]}
@@ -182,7 +182,7 @@ class Searches(model_selection.GridSearchCV):
     ],
     ids=lambda value: f"{value:.60}" if isinstance(value, str) else type(value).__name__,
 )
-def test_scores_are_those_of_scikit_learn(estimator, space):
+def test_scores_match_scikit_learn(estimator, space):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # logarithms in the made-up target
         same_as_scikit_learn(estimator, space)
@@ -218,7 +218,7 @@ def scorer(kind):
         {"scoring": make_scorer(accuracy_score, greater_is_better=False)},
     ],
 )
-def test_scorers_of_one_s_own_score_as_they_do_in_scikit_learn(options):
+def test_custom_scorers_score_as_they_do_in_scikit_learn(options):
     same_as_scikit_learn(scaled(), CS, **options)
 
 
@@ -307,7 +307,7 @@ def test_a_count_is_found_in_training_only_where_all_methods_are_known(kind, nam
         Own = type("Own", (kind,), {"_validate_data_of_mine": own})
         assert growth_of(Own(), name)  # nothing is overridden
         return
-    with pytest.raises(ValueError, match=f"Own has a {method} of its own: pass a list or a"):
+    with pytest.raises(ValueError, match=f"Own overrides {method}: pass a list or a"):
         growth_of(Own(), name)
     assert growth_of(kind(), name)
     assert not isinstance(default_space(Own()).get(name), Outcome)
@@ -326,7 +326,7 @@ def test_a_count_of_a_last_step_is_found_only_in_a_known_pipeline(kind):
             growth_of(outer, name)
 
 
-def test_thresholds_are_not_found_past_a_predict_of_one_s_own():
+def test_thresholds_are_not_found_past_a_custom_predict():
     class Decides(FixedThresholdClassifier):
         def predict(self, X):
             return 1 - super().predict(X)
@@ -335,7 +335,7 @@ def test_thresholds_are_not_found_past_a_predict_of_one_s_own():
         growth_of(Decides(LogisticRegression()), "threshold")
 
 
-def test_a_pipeline_that_trains_in_its_own_way_is_no_pipeline_to_a_resource():
+def test_a_pipeline_that_trains_in_its_own_way_is_not_a_pipeline_to_a_resource():
     for kind in (OwnFit, OwnInnerFit):
         pipeline = scaled(kind, SGDClassifier())
         assert last_step(pipeline) is pipeline
@@ -357,7 +357,7 @@ def test_epochs_are_calls_of_a_partial_fit_of_one_s_own(kind):
     assert seen == [7, 7, 7, 7]  # and not a generator of ours
 
 
-def test_epochs_that_leave_out_a_fit_of_one_s_own_are_warned_about():
+def test_epochs_that_leave_out_a_custom_fit_are_warned_about():
     with pytest.warns(
         UserWarning, match="trains by partial_fit, so the custom fit of Shrunk is not"
     ):
@@ -371,7 +371,7 @@ def test_epochs_that_leave_out_a_fit_of_one_s_own_are_warned_about():
 
 
 @pytest.mark.parametrize("method", ["fit", "predict"])
-def test_a_model_with_methods_of_its_own_is_not_differentiated(method):
+def test_a_model_with_its_own_methods_is_not_differentiated(method):
     own = {method: lambda self, *args: getattr(Ridge, method)(self, *args)}
     search = HypergradientSearchCV(type("Own", (Ridge,), own)(), {"alpha": loguniform(0.1, 9)})
     with pytest.raises(ValueError, match="cannot be differentiated"):

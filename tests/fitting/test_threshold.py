@@ -222,6 +222,6 @@ def test_there_are_49_at_most(high):
         ("estimator__max_iter", Threshold(), "Pass an Outcome"),
     ],
 )
-def test_a_count_is_no_threshold(name, outcome, cure):
+def test_a_count_is_not_a_threshold(name, outcome, cure):
     with pytest.raises(ValueError, match=cure):
         search(space={"estimator__C": [1, 10], name: outcome}).fit(X, y)

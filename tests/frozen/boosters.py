@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sksearch import PBTSearchCV, RandomSearchCV, SearchCV, SuccessiveHalvingSearchCV
-from sksearch.estimators import growth_of
+from sksearch.estimators._growth import growth_of
 from sksearch.space import Outcome, default_space, first_candidates
 from tests.frozen.answers import log_of, model_of
 from tests.frozen.cases import case

@@ -17,6 +17,7 @@ from sksearch import (
     RandomSearchCV,
     SearchCV,
     TPESearchCV,
+    When,
     load_history,
     minimize,
     report,
@@ -24,7 +25,7 @@ from sksearch import (
 from sksearch.samplers import GPSampler, TPESampler
 from sksearch.schedulers import FoldRace, FullFidelity, Hyperband, SuccessiveHalving
 from sksearch.search import earlier_results
-from sksearch.space import LogRandInt, Outcome, Space, When
+from sksearch.space import LogRandInt, Outcome, Space
 from tests.frozen.answers import errors_of
 from tests.frozen.cases import case
 from tests.frozen.estimators import PLANE, SPACE, XR, Hill, X, y, yr

@@ -11,8 +11,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
+from sksearch import When
 from sksearch.executors import spend
-from sksearch.space import LogRandInt, When
+from sksearch.space import LogRandInt
 
 X, y = make_classification(90, 5, n_informative=4, n_redundant=0, flip_y=0.2, random_state=0)
 XR, yr = make_regression(80, 4, noise=20, random_state=0)

@@ -4,7 +4,7 @@ import math
 
 from scipy.stats import norm, randint, uniform
 
-from sksearch import Bound, load_history, minimize
+from sksearch import Bound, When, load_history, minimize
 from sksearch.executors import VirtualClock, spend
 from sksearch.samplers import (
     CMAESSampler,
@@ -16,7 +16,7 @@ from sksearch.samplers import (
     TPESampler,
 )
 from sksearch.schedulers import FoldRace, Hyperband, SuccessiveHalving
-from sksearch.space import LogRandInt, When
+from sksearch.space import LogRandInt
 from tests.frozen.answers import of_function
 from tests.frozen.cases import case
 from tests.frozen.estimators import PLANE

@@ -36,21 +36,20 @@ from sksearch.space import default_space, first_candidates
 from sksearch.stats import (
     anytime_regret,
     bootstrap_interval,
-    critical_difference,
     draws_to_hit,
     friedman,
     hit_probability,
     importance,
-    ks_best_of,
     normalised_regret,
-    order_kept,
-    profiles,
     ranks,
-    selected_score,
-    silverman_bandwidth,
-    tied_candidates,
     wilcoxon_holm,
 )
+from sksearch.stats._density import silverman_bandwidth
+from sksearch.stats._optima import ks_best_of
+from sksearch.stats._profiles import order_kept, profiles
+from sksearch.stats._ranks import critical_difference
+from sksearch.stats._selection import selected_score
+from sksearch.stats._ties import tied_candidates
 from tests.frozen.boosters import description
 from tests.frozen.cases import case
 from tests.frozen.estimators import PLANE, SPACE, XR, Hill, X, y, yr

@@ -28,7 +28,7 @@ from sksearch import (
 )
 from sksearch.executors import VirtualClock
 from sksearch.model_selection import GridSearchCV, RandomizedSearchCV
-from sksearch.resources import EpochsResource
+from sksearch.resources._epochs import EpochsResource
 from sksearch.samplers import GridSampler, QuasiRandomSampler
 from sksearch.schedulers import MedianStopping, SuccessiveHalving
 from tests.frozen.answers import error_of, found, rows_of

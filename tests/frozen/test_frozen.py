@@ -21,7 +21,7 @@ HOW = (
     [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in CASES],
 )
 @pytest.mark.filterwarnings("default")
-def test_what_users_see_is_what_was_frozen(name):
+def test_visible_behaviour_equals_the_frozen_cases(name):
     found, kept = run(CASES[name]), FROZEN["cases"][name]
     parts = sorted(found.keys() | kept.keys())
     told = [difference(part, found.get(part), kept.get(part)) for part in parts]

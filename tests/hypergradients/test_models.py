@@ -79,7 +79,7 @@ def with_penalties(model, groups=GROUPS):
 
 
 @cases
-def test_the_loss_is_that_of_the_fitted_estimator(case):
+def test_the_loss_matches_the_fitted_estimator(case):
     model, X, y, measure = CASES[case]
     model = with_penalties(model).set_params(featurepenalties__penalties=GIVEN)
     loss, splits = loss_of(model, X, y)
@@ -96,7 +96,7 @@ def test_the_loss_is_that_of_the_fitted_estimator(case):
 
 
 @cases
-def test_the_gradient_is_that_of_finite_differences(case):
+def test_the_gradient_matches_finite_differences(case):
     model, X, y, _ = CASES[case]
     loss, _ = loss_of(with_penalties(model), X, y)
     theta = loss.theta({PENALTIES: GIVEN})
@@ -111,7 +111,7 @@ def test_the_gradient_is_that_of_finite_differences(case):
     assert np.abs(gradient).min() > 1e-6
 
 
-def test_weights_of_rows_are_those_of_the_estimator():
+def test_weights_of_rows_match_the_estimator():
     weights = RNG.random(len(YR)) * 3
     model = with_penalties(Ridge())
     loss, splits = loss_of(model, XR, YR, ridge__sample_weight=weights)

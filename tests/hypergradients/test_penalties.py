@@ -42,6 +42,6 @@ def test_it_is_a_transformer():
         (FeaturePenalties(groups=np.ones(10)), "an integer from 0"),
     ],
 )
-def test_errors_say_what_to_pass(step, message):
+def test_errors_suggest_a_remedy(step, message):
     with pytest.raises(ValueError, match=message):
         step.fit(X)

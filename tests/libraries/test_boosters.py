@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, SuccessiveHalvingSearchCV
-from sksearch.estimators import growth_of
+from sksearch.estimators._growth import growth_of
 from sksearch.space import Outcome, Space, default_space
 
 X, y = make_classification(120, 5, random_state=0)

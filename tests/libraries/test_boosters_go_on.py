@@ -15,12 +15,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sksearch import PBTSearchCV, SuccessiveHalvingSearchCV
-from sksearch.base import State
+from sksearch.base._state import State
 from sksearch.estimators import register
 from sksearch.estimators._lightgbm import LightGBM
 from sksearch.estimators._mutable_params import change, mutable_params
 from sksearch.fitting.run._states import dump_state, load_state
-from sksearch.resources import ParameterResource, as_resource
+from sksearch.resources import as_resource
+from sksearch.resources._parameter import ParameterResource
 from tests.comparisons import assert_same_results
 from tests.interrupted import Trouble, scorer
 
@@ -113,7 +114,7 @@ SAME = [
 
 
 @pytest.mark.parametrize(("library", "kind", "params", "X", "y", "fit_params"), SAME)
-def test_trees_in_rungs_are_those_of_one_fit(library, kind, params, X, y, fit_params):
+def test_trees_in_rungs_match_one_fit(library, kind, params, X, y, fit_params):
     estimator, name = booster(library, kind, **params), count_name(library)
     assert as_resource(name, estimator, len(X), (), fit_params).continues
     first = trained(estimator, 2, X=X, y=y, fit_params=fit_params).estimator
@@ -132,7 +133,7 @@ def test_trees_in_rungs_are_those_of_one_fit(library, kind, params, X, y, fit_pa
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_the_last_step_of_a_pipeline_goes_on(library):
+def test_the_last_step_of_a_pipeline_continues(library):
     pipe = make_pipeline(StandardScaler(), booster(library))
     name = f"{pipe.steps[-1][0]}__{count_name(library)}"
     assert as_resource(name, pipe).continues
@@ -148,7 +149,7 @@ def test_the_last_step_of_a_pipeline_goes_on(library):
      ("catboost", "CatBoostRegressor", {"leaf_estimation_iterations": None}),
      ("catboost", None, {"leaf_estimation_iterations": None, "loss_function": "MultiClass"})],
 )  # fmt: skip
-def test_hundreds_of_trees_are_those_of_one_fit_too(library, kind, params):
+def test_hundreds_of_trees_match_one_fit_as_well(library, kind, params):
     """CatBoost has other defaults from 200 trees on."""
     estimator, name = booster(library, kind, **params), count_name(library)
     assert as_resource(name, estimator).continues
@@ -166,7 +167,7 @@ DRAWS = {
 
 @pytest.mark.parametrize("seed", [None, 5])
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_each_stretch_of_training_draws_anew(library, seed):
+def test_each_stretch_of_training_draws_again(library, seed):
     name = "random_seed" if library == "catboost" else "random_state"
     stump = {"depth": 1} if library == "catboost" else {}
     estimator = booster(library, **DRAWS[library] | stump | {name: seed})
@@ -177,7 +178,7 @@ def test_each_stretch_of_training_draws_anew(library, seed):
     assert repr(sorted(tree_by_tree.get_params().items())) == repr(sorted(expected.items()))
 
 
-def test_a_seed_of_a_part_of_the_draws_leaves_the_others_anew():
+def test_a_seed_for_part_of_the_draws_keeps_the_others_random():
     estimator = booster("lightgbm", colsample_bytree=0.2, bagging_seed=7)
     tree_by_tree = trained(estimator, *range(1, 13)).estimator
     assert (tree_by_tree.feature_importances_ > 0).sum() > 2
@@ -185,14 +186,14 @@ def test_a_seed_of_a_part_of_the_draws_leaves_the_others_anew():
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_a_state_that_was_written_goes_on_as_one_in_memory(library):
+def test_a_state_that_was_written_continues_as_one_in_memory(library):
     estimator = booster(library, **DRAWS[library])
     one, other = (trained(estimator, 3, 9, 20, travels=travels) for travels in (True, False))
     np.testing.assert_array_equal(output(one.estimator, X), output(other.estimator, X))
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_who_goes_on_from_a_copy_leaves_the_original_alone(library):
+def test_a_search_resumed_from_a_copy_leaves_the_original_alone(library):
     state = trained(booster(library), 4)
     before, content = output(state.estimator, X), dump_state(state)
     child = load_state(content)
@@ -248,7 +249,7 @@ ANEW = [
 
 
 @pytest.mark.parametrize(("library", "params", "fit_params"), ANEW)
-def test_what_would_not_be_the_same_is_fitted_anew(library, params, fit_params):
+def test_training_that_would_differ_is_fitted_again(library, params, fit_params):
     estimator = booster(library, **params)
     name = count_name(library)
     assert not as_resource(name, estimator, len(X), (), fit_params).continues
@@ -269,13 +270,13 @@ def test_a_model_of_the_users_is_not_replaced(library):
     assert (none.n_steps, n_trees(none.estimator)) == (9, 9)
 
 
-def test_what_needs_a_gpu_or_calls_the_user_is_planned_as_fitted_anew():
+def test_what_needs_a_gpu_or_calls_the_user_is_planned_as_fitted_again():
     assert not as_resource("iterations", booster("catboost", task_type="GPU")).continues
     called = booster("xgboost", callbacks=[object()])
     assert not as_resource("n_estimators", called).continues
 
 
-def test_forests_and_classes_with_a_fit_of_their_own_are_fitted_anew():
+def test_forests_and_classes_with_a_fit_of_their_own_are_fitted_again():
     xgboost = pytest.importorskip("xgboost")
     for kind in ("XGBRFClassifier", "XGBRFRegressor"):
         assert not as_resource("n_estimators", booster("xgboost", kind)).continues
@@ -287,7 +288,7 @@ def test_forests_and_classes_with_a_fit_of_their_own_are_fitted_anew():
     assert not as_resource("n_estimators", Own()).continues
 
 
-def test_catboost_goes_on_if_it_chooses_nothing_by_the_count():
+def test_catboost_continues_if_it_chooses_nothing_by_the_count():
     estimator = booster("catboost", learning_rate=None)
     pipe = make_pipeline(StandardScaler(), estimator)
     of = functools.partial(as_resource, n_rows=len(X))
@@ -318,7 +319,7 @@ def halving(library, **params):
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_the_trees_that_are_made_are_those_of_the_plan(library, monkeypatch):
+def test_the_trees_that_are_made_match_the_plan(library, monkeypatch):
     kind = getattr(importlib.import_module(library), CLASSIFIERS[library])
     made = []
 
@@ -408,7 +409,7 @@ def test_models_that_cannot_travel_are_trained_again_leg_by_leg():
     assert search.best_score_ == expected.best_score_
 
 
-def test_members_that_are_fitted_anew_are_trained_on_all_rows_as_they_were_scored():
+def test_members_that_are_fitted_again_are_trained_on_all_rows_as_they_were_scored():
     space = SMALL_RATES | {"booster": ["dart"], "rate_drop": [0.3]}
     search = pbt(booster("xgboost"), space).fit(X, Y)
     assert len(search.schedule_) > 1
@@ -422,7 +423,7 @@ def test_members_that_are_fitted_anew_are_trained_on_all_rows_as_they_were_score
     [("xgboost", {"early_stopping_rounds": 3}, {}), ("catboost", {"boosting_type": "Ordered"}, {}),
      ("lightgbm", {}, {"eval_set": [(X, Y)]})],
 )  # fmt: skip
-def test_a_population_that_cannot_go_on_is_refused(library, params, fit_params):
+def test_a_population_that_cannot_continue_is_refused(library, params, fit_params):
     with pytest.raises(ValueError, match=r"continues training fitted models.*without early"):
         pbt(booster(library, **params)).fit(X, Y, **fit_params)
 

@@ -50,7 +50,7 @@ def test_nothing_is_left_and_the_best_is_as_if_trained_by_hand(folder, estimator
     assert best.get_params().keys() == by_hand.get_params().keys()
 
 
-def test_nothing_is_left_where_training_goes_on(folder):
+def test_nothing_is_left_where_training_continues(folder):
     search = SearchCV(
         model(learning_rate=0.1), {"depth": [2, 3]}, resource="iterations", max_resources=4,
         n_iter=2, cv=2, random_state=0,

@@ -71,7 +71,7 @@ PIPELINES = {
 
 
 @pytest.mark.parametrize("name", [name for name in PIPELINES if name != "two"])
-def test_scores_are_those_of_the_steps_by_hand(name):
+def test_scores_match_the_steps_by_hand(name):
     search = search_of(PIPELINES[name]).fit(X, y)
     for row, params in enumerate(search.cv_results_["params"]):
         n_epochs = search.cv_results_["n_resources"][row]
@@ -201,7 +201,7 @@ def test_a_searched_sampler_fails_where_there_are_weights():
     assert search.best_params_["pipeline"] == "passthrough"
 
 
-def test_forests_are_fitted_anew_behind_a_sampler():
+def test_forests_are_fitted_again_behind_a_sampler():
     pipeline = make_pipeline(
         RandomUnderSampler(random_state=0), RandomForestClassifier(random_state=0)
     )

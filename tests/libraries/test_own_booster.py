@@ -10,12 +10,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sksearch import HyperbandSearchCV, PBTSearchCV, RandomSearchCV, SearchCV
-from sksearch.estimators import Growth, default_space, family_of, first_candidates
+from sksearch.estimators import Growth
+from sksearch.estimators._family import family_of
 from sksearch.fitting.finish._choose import complexity
 from sksearch.reader._read import read
 from sksearch.reporting._ranges import largest_of
 from sksearch.resources import as_resource
-from sksearch.space import Outcome
+from sksearch.space import Outcome, default_space, first_candidates
 from tests.libraries.own_booster import OwnBooster, OwnBoosters, OwnGrowth
 
 X, y = make_regression(90, 4, noise=5, random_state=0)
@@ -99,7 +100,7 @@ def test_its_count_is_found_in_a_pipeline():
     assert search.best_score_ == pytest.approx(cross_val_score(again, X, y, cv=2).mean())
 
 
-def test_it_goes_on_from_rung_to_rung():
+def test_it_continues_from_rung_to_rung():
     assert as_resource("rounds", OwnBooster()).continues
     search = HyperbandSearchCV(
         OwnBooster(), DEPTHS, resource="rounds", max_resources=9, cv=2, random_state=0

@@ -16,7 +16,7 @@ from sksearch import (
     SearchCV,
     When,
 )
-from sksearch.resources import EpochsResource
+from sksearch.resources._epochs import EpochsResource
 from sksearch.samplers import TPESampler
 from sksearch.schedulers import ASHA
 

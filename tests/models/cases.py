@@ -3,8 +3,8 @@
 import numpy as np
 from sklearn.gaussian_process import kernels
 
-from sksearch.models import Feasibility, GaussianProcess, MixedKernel, learn_theta
-from sksearch.models._feasibility import LABEL_NOISE, centred_labels
+from sksearch.models import GaussianProcess, MixedKernel, learn_theta
+from sksearch.models._feasibility import LABEL_NOISE, Feasibility, centred_labels
 from sksearch.models._kernels import FAMILIES
 
 __all__ = [

@@ -47,7 +47,7 @@ def test_it_factorises_and_inverts():
     [[1] * 30, [29, 1], [1, 29], [5, 10, 15], [2, 1, 7, 1, 19], [30]],
     ids=str,
 )
-def test_it_grows_by_rows_and_blocks_as_if_factorised_anew(sizes):
+def test_it_grows_by_rows_and_blocks_as_if_factorised_again(sizes):
     K = positive_definite(30, seed=2)
     assert_is_factor_of(grown(K, sizes), K)
 
@@ -132,7 +132,7 @@ def test_duplicate_rows_may_be_appended():
         np.testing.assert_allclose(factor.M @ factor.L, np.eye(8), atol=1e-4)
 
 
-def test_no_jitter_helps_where_the_matrix_is_no_covariance():
+def test_no_jitter_helps_where_the_matrix_is_not_a_covariance():
     K = np.array([[1.0, 2.0], [2.0, 1.0]])
     with pytest.raises(np.linalg.LinAlgError, match=r"shape \(2, 2\) is not positive definite"):
         CholeskyFactor(K)

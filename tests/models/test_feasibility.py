@@ -34,7 +34,7 @@ def test_it_tells_which_choice_fails():
     assert (probability(model, [[0.3, 0.375], [0.9, 0.375]]) < 0.2).all()
 
 
-def test_a_probability_is_that_of_a_noisy_label_above_zero():
+def test_a_probability_matches_a_noisy_label_above_zero():
     model, U = fitted(20)
     labels = np.where(U[:, 0] <= 0.6, 1.0, -1.0)
     offset = labels.sum() / (20 + 2)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestRegressor
 
-from sksearch.models import Forest
-from sksearch.models._forest import INACTIVE, MIN_VARIANCE
+from sksearch.models._forest import INACTIVE, MIN_VARIANCE, Forest
 
 
 def rng(seed=0):
@@ -38,7 +37,7 @@ def companions(forest, U, query):
 
 
 @pytest.mark.parametrize("min_samples_leaf", [1, 4])
-def test_mean_and_sd_are_those_of_the_points_in_the_leaves(data, min_samples_leaf):
+def test_mean_and_sd_match_the_points_in_the_leaves(data, min_samples_leaf):
     U, y = data
     forest = Forest(min_samples_leaf=min_samples_leaf).fit(U, y, rng())
     query = np.vstack([rng(3).random((40, 3)), U[:10]])
@@ -52,7 +51,7 @@ def test_mean_and_sd_are_those_of_the_points_in_the_leaves(data, min_samples_lea
         assert sd[i] == pytest.approx(np.sqrt(max(variance, MIN_VARIANCE * y.var())), rel=1e-6)
 
 
-def test_the_variance_is_that_of_a_draw_from_a_leaf_of_a_random_tree(data):
+def test_the_variance_matches_a_draw_from_a_leaf_of_a_random_tree(data):
     U, y = data
     forest = Forest(min_samples_leaf=4).fit(U, y, rng())
     query = rng(3).random((5, 3))
@@ -119,7 +118,7 @@ def test_few_points_are_enough(n, n_dims):
     assert np.all((sd > 0) & np.isfinite(sd))
 
 
-def test_nothing_to_predict_is_no_error(data):
+def test_nothing_to_predict_is_not_an_error(data):
     U, y = data
     mean, sd = Forest().fit(U, y, rng()).predict(np.empty((0, 3)))
     assert mean.shape == sd.shape == (0,)

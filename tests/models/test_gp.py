@@ -5,7 +5,8 @@ import pytest
 from scipy.stats import multivariate_normal
 from sklearn.gaussian_process import GaussianProcessRegressor, kernels
 
-from sksearch.models import GaussianProcess, MixedKernel, log_likelihood_gradient
+from sksearch.models import GaussianProcess, MixedKernel
+from sksearch.models._gp import log_likelihood_gradient
 from tests.models.cases import (
     FAMILIES,
     MIXED,
@@ -49,7 +50,7 @@ def assert_same_process(one, two, atol=1e-10, n_queries=30):
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("as_kernel", [False, True], ids=["alpha", "WhiteKernel"])
-def test_likelihood_and_predictions_are_those_of_scikit_learn(family, as_kernel):
+def test_likelihood_and_predictions_match_scikit_learn(family, as_kernel):
     U, y = data(25)
     s2, lengths, noise = 1.7, np.array([0.3, 0.8, 2.0]), 0.05
     theta = np.log(np.r_[noise, s2, lengths])
@@ -95,7 +96,7 @@ def test_known_noise_of_each_value_is_added_to_the_learnt_one():
 
 
 @pytest.mark.parametrize("warp", [False, True])
-def test_the_likelihood_is_that_of_a_normal_law(warp):
+def test_the_likelihood_matches_a_normal_law(warp):
     gp = mixed(warp=warp)
     K = covariance(gp.kernel, gp.theta[1:], gp.U) + gp.noise * np.eye(20)
     assert gp.log_likelihood() == pytest.approx(multivariate_normal(cov=K).logpdf(gp.y), abs=1e-8)
@@ -172,7 +173,7 @@ def test_gradients_at_the_data_are_those_next_to_it(family):
 
 @pytest.mark.parametrize("sizes", [[1] * 24, [23, 1], [1, 23], [6, 8, 10]], ids=str)
 @pytest.mark.parametrize("warp", [False, True])
-def test_appended_rows_are_conditioned_on_as_if_fitted_anew(sizes, warp):
+def test_appended_rows_are_conditioned_on_as_if_fitted_again(sizes, warp):
     kernel = MixedKernel(MIXED, warp=warp)
     theta = np.r_[np.log(1e-3), theta_of(kernel)]
     U, y = data(sum(sizes), MIXED, 0.3)
@@ -284,7 +285,7 @@ def test_what_was_pending_may_be_appended_to_the_original():
     assert_same_process(gp.append(U[15:], y), fresh)
 
 
-def test_each_fantasy_is_a_process_of_its_own():
+def test_each_fantasy_is_its_own_process():
     gp = mixed()
     pending, queries = points(3, MIXED, 0.3, seed=11), points(10, MIXED, 0.3, seed=12)
     fantasies = rng(13).normal(size=(3, 4))

@@ -20,7 +20,7 @@ from tests.models.cases import (
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_over_numbers_it_is_that_of_scikit_learn(family):
+def test_over_numbers_it_matches_scikit_learn(family):
     kernel = MixedKernel([False] * 3, family)
     U, V = points(20, [False] * 3), points(15, [False] * 3, seed=5)
     theta = np.log([2.5, 0.2, 0.7, 3.0])

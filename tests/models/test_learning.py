@@ -4,15 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from sksearch.models import (
-    GaussianProcess,
-    MixedKernel,
-    learn_theta,
-    log_posterior,
-    prior,
-    sample_theta,
-)
-from sksearch.models._learning import BOUNDS, BOUNDS_NOISE, _slice_step
+from sksearch.models import GaussianProcess, MixedKernel, learn_theta, sample_theta
+from sksearch.models._learning import BOUNDS, BOUNDS_NOISE, _slice_step, log_posterior, prior
 from tests.models.cases import MIXED, covariance, finite_differences, points, rng
 
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import loguniform, norm, randint, truncnorm, uniform
 
-from sksearch.models import Parzen
-from sksearch.space import LogRandInt, Space, When
+from sksearch import When
+from sksearch.models._parzen import Parzen
+from sksearch.space import LogRandInt, Space
 from tests.models.cases import rng
 
 SPACES = {
@@ -151,7 +152,7 @@ def test_a_choice_differs_with_the_probability_of_aitchison_and_aitken():
     np.testing.assert_allclose(cells, mixture, atol=0.01)
 
 
-def test_a_single_choice_says_nothing():
+def test_a_single_choice_gives_no_information():
     parzen = Parzen(np.array([[0.5]]), np.ones(1), np.array([1]), np.ones(1))
     middle = np.array([[0.5]])
     np.testing.assert_allclose(parzen.log_density(middle, middle), 0)

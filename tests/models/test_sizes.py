@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
-from sksearch.models import SizeKernel, SizeProcess, learn_theta, log_posterior, prior, standardise
+from sksearch.models import learn_theta
+from sksearch.models._learning import log_posterior, prior
+from sksearch.models._sizes import SizeKernel, SizeProcess
+from sksearch.models._transforms import standardise
 
 
 def points(n, categorical, rng):
@@ -16,7 +19,7 @@ def points(n, categorical, rng):
 
 @pytest.mark.parametrize("basis", ["score", "cost"])
 @pytest.mark.parametrize("categorical", [[False], [False, True, False], [True]])
-def test_the_gradient_is_that_of_the_posterior(categorical, basis):
+def test_the_gradient_matches_the_posterior(categorical, basis):
     rng = np.random.default_rng(0)
     kernel = SizeKernel(categorical, basis)
     U, y = points(14, categorical, rng), standardise(rng.standard_normal(14))
@@ -66,7 +69,7 @@ def test_a_size_that_says_nothing_of_the_full_one_changes_nothing():
     assert change[0, 0] < 0.01 * change[0, 1]
 
 
-def test_curves_that_level_off_and_such_that_do_not_are_told_apart():
+def test_curves_that_level_off_and_such_that_do_not_are_distinguished():
     rng = np.random.default_rng(3)
     U = points(60, [False], rng)
     powers = []

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from sksearch.models import robust_power_transform, standardise
+from sksearch.models import robust_power_transform
+from sksearch.models._transforms import standardise
 
 
 def rng(seed=0):
@@ -61,7 +62,7 @@ def test_equal_scores_are_zeros(transform, value, n):
 
 
 @pytest.mark.parametrize("transform", [robust_power_transform, standardise])
-def test_rounding_is_no_difference(transform):
+def test_rounding_is_not_a_difference(transform):
     y = 0.3 + np.array([0, 1e-16, -1e-16, 0, 2e-16])
     assert len(set(y)) > 1
     np.testing.assert_array_equal(transform(y), np.zeros(5))

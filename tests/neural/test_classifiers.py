@@ -232,12 +232,12 @@ def test_training_stops_early_and_keeps_the_best_epoch(images):
     assert net.n_epochs_ == len(losses) == np.argmin(losses) + 1 + net.patience < 60
 
 
-def test_early_stopping_is_refused_where_training_goes_on(images):
+def test_early_stopping_is_refused_where_training_continues(images):
     with pytest.raises(ValueError, match="needs fit"):
         quick(early_stopping=True).partial_fit(*images)
 
 
-def test_an_architecture_that_leaves_no_pixel_says_so():
+def test_an_architecture_that_leaves_no_pixel_is_reported():
     X, y = load_digits(return_X_y=True)  # 8 x 8 pixels
     with pytest.raises(
         ValueError, match=r"too small for this architecture: .* 8 x 8 pixels are only 1 x 1 before"
@@ -254,7 +254,7 @@ def test_full_memory_is_a_memory_error(images):
         net.fit(*images)
 
 
-def test_a_training_that_diverges_says_so(images):
+def test_a_training_that_diverges_is_reported(images):
     net = PixelLogisticClassifier(learning_rate=1e38, device="cpu", max_epochs=3, random_state=0)
     with pytest.raises(FloatingPointError, match="training diverged with learning_rate=1e"):
         net.fit(*images)
@@ -268,7 +268,7 @@ def test_the_precision_of_a_gpu_is_available_on_the_cpu(images):
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_a_gpu_that_is_not_there_is_named(images):
-    with pytest.raises(ValueError, match="finds none"):
+    with pytest.raises(ValueError, match="none was found"):
         quick(device="cuda").fit(*images)
 
 
@@ -289,7 +289,7 @@ def test_a_fitted_net_is_pickled_with_its_predictions(make, images):
         ({"class_weight": {"top": -1.0}}, None, r"class_weight\['top'\]=-1.0 must be a finite"),
         ({"class_weight": {"top": np.nan}}, None, r"class_weight\['top'\]=nan must be a finite"),
         ({}, -1.0, "negative weight -1: pass weights of at least 0"),
-        ({"n_stages": 8}, None, "those of 8 x 8.*set n_stages to 4 or less"),
+        ({"n_stages": 8}, None, "images of 8 x 8.*set n_stages to at most 4"),
     ],
 )
 def test_weights_and_depths_that_make_no_sense_are_refused(params, weight, match, images):
@@ -334,7 +334,7 @@ def test_square_images_tell_where_the_channels_are(one, channels_last):
 
 @pytest.mark.parametrize("channels_last", [True, False])
 @pytest.mark.parametrize("dtype", [np.uint8, np.float32])
-def test_scales_are_those_of_numpy_without_a_copy_of_the_images(channels_last, dtype):
+def test_scales_match_numpy_without_a_copy_of_the_images(channels_last, dtype):
     rng = np.random.default_rng(0)
     X = (rng.random((600, 64, 64, 3)) * [50, 100, 250]).astype(dtype)
     X = X if channels_last else np.ascontiguousarray(X.transpose(0, 3, 1, 2))

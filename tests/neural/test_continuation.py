@@ -40,7 +40,7 @@ def assert_same(a, b):
     assert losses[0] == losses[1]
 
 
-def test_each_family_goes_on_exactly(make, images):
+def test_each_family_continues_exactly(make, images):
     at_once = make(max_epochs=4).partial_fit(*images)
     in_steps = make(max_epochs=1).partial_fit(*images)
     in_steps = pickle.loads(pickle.dumps(in_steps)).set_params(max_epochs=2)
@@ -54,7 +54,7 @@ def test_fit_is_a_partial_fit_that_knows_its_horizon(images):
     assert_same(net, quick(max_epochs=3, horizon=3, **TRICKS).partial_fit(*images))
 
 
-def test_fit_begins_anew(images):
+def test_fit_begins_again(images):
     net = quick(max_epochs=2).fit(*images)
     assert_same(net, copy.deepcopy(net).fit(*images))
 
@@ -69,7 +69,7 @@ def test_what_another_net_does_meanwhile_changes_nothing(images):
 
 
 @pytest.mark.whole
-def test_another_process_goes_on_exactly(images, tmp_path):
+def test_another_process_continues_exactly(images, tmp_path):
     net = quick(**TRICKS).partial_fit(*images)
     (tmp_path / "net").write_bytes(pickle.dumps((net, *images)))
     code = f"""

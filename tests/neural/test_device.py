@@ -41,7 +41,7 @@ def test_a_gpu_that_is_not_there_is_named(images, monkeypatch):
 
 @pytest.mark.parametrize("name", ["xpu", "mps"])
 def test_other_gpus_that_are_not_there_are_named(name, images):
-    with pytest.raises(ValueError, match=f"device='{name}' needs a GPU .* finds none"):
+    with pytest.raises(ValueError, match=f"device='{name}' needs a GPU .* none was found"):
         PixelLogisticClassifier(device=name).fit(*images)
 
 

@@ -1,6 +1,7 @@
 """The experiments with nets: with settings of seconds, and with torchvision's files."""
 
 import importlib
+import json
 import pickle
 import sys
 from dataclasses import replace
@@ -162,12 +163,21 @@ def test_hybrids_differ_from_hyperband_in_what_they_learn_from(monkeypatch, tmp_
     script = imported("experiment_hybrids", monkeypatch)
     tiny = replace(script.SETTINGS["small"], n_train=60, n_valid=60, max_epochs=3)
     monkeypatch.setitem(script.SETTINGS, "small", replace(tiny, n_initial=2))
-    monkeypatch.setattr(sys, "argv", ["experiment_hybrids.py", "--all"])
+    files = ["--record", str(tmp_path / "runs.jsonl"), "--checkpoints", str(tmp_path / "kept")]
+    monkeypatch.setattr(sys, "argv", ["experiment_hybrids.py", "--all", *files])
     script.main()
-    lines = capsys.readouterr().out.splitlines()
+    out = capsys.readouterr().out
+    lines = out.splitlines()
     counts = {line.split()[0]: int(line.split()[1]) for line in lines[2:7]}
     # Two iterations of brackets of 3 and 2 candidates, of which 1 and 2 are trained to the end.
     assert set(counts) == {"Hyperband", "NONE", "SURV", "ALL", "SAME"}
     assert max(counts.values()) <= 6
     made = [script.make_search(m, 0, tiny, 60, 60) for m in ("Hyperband", "NONE", "SAME")]
     assert [getattr(s.sampler, "transfer", None) for s in made] == [None, "none", "same"]
+    # What the record has is not run again, and a search that has no line there is continued.
+    kept = (tmp_path / "runs.jsonl").read_text().splitlines()
+    assert all(0 < json.loads(line)["convergence"] < 1 for line in kept)
+    (tmp_path / "runs.jsonl").write_text("\n".join(kept[:-1]) + "\n")
+    script.main()
+    assert capsys.readouterr().out == out
+    assert (tmp_path / "runs.jsonl").read_text().splitlines() == kept

@@ -86,7 +86,7 @@ def test_nothing_stays_on_the_gpu_between_calls(precision, images):
     assert allocated() == before
 
 
-def test_the_first_weights_and_the_order_of_images_are_those_of_the_cpu(images):
+def test_the_first_weights_and_the_order_of_images_match_the_cpu(images):
     nets = [
         quick(device=device, precision="fp32", shift=1, cutout=2).fit(*images)
         for device in ("cpu", "cuda")
@@ -95,7 +95,7 @@ def test_the_first_weights_and_the_order_of_images_are_those_of_the_cpu(images):
     assert losses[0] == pytest.approx(losses[1], rel=0.02)
 
 
-def test_training_goes_on_on_another_device(images):
+def test_training_continues_on_another_device(images):
     at_once = quick(device="cpu", max_epochs=4).partial_fit(*images)
     moved = quick(device="cuda", precision="fp32").partial_fit(*images)
     moved = pickle.loads(pickle.dumps(moved)).set_params(device="cpu").partial_fit(*images)
@@ -104,7 +104,7 @@ def test_training_goes_on_on_another_device(images):
 
 
 @pytest.mark.parametrize("precision", ["fp32", "bf16", "fp16"])
-def test_epochs_in_two_calls_are_those_of_one(precision, images):
+def test_epochs_in_two_calls_match_one(precision, images):
     params = {"precision": precision, "dropout": 0.2, "ema_decay": 0.9}
     at_once = quick(max_epochs=2, **params).partial_fit(*images)
     in_steps = quick(max_epochs=1, **params).partial_fit(*images)
@@ -148,7 +148,7 @@ def test_full_memory_is_freed_and_named(images):
 
 
 @pytest.mark.usefixtures("small_gpu")
-def test_twenty_candidates_without_memory_harm_nobody(images):
+def test_twenty_candidates_without_memory_harm_no_other(images):
     space = [
         {"head": [(8_000, 8_000, 8 + i) for i in range(20)]},
         {"head": [(8,)]},

@@ -21,22 +21,17 @@ from sksearch.neural import (
     CudaConvNetClassifier,
     LayeredConvNetClassifier,
     PixelLogisticClassifier,
-    block_conv_net_space,
-    conv_net_space,
-    cuda_conv_net_space,
-    layered_conv_net_space,
-    pixel_logistic_space,
 )
 from sksearch.space import Space
 from tests import scripts
 
 FAMILIES = [
-    (BlockConvNetClassifier, block_conv_net_space),
-    (ConvNetClassifier, conv_net_space),
-    (ConvNetClassifier, lambda: conv_net_space(horizon=27)),
-    (CudaConvNetClassifier, cuda_conv_net_space),
-    (LayeredConvNetClassifier, layered_conv_net_space),
-    (PixelLogisticClassifier, pixel_logistic_space),
+    (BlockConvNetClassifier, BlockConvNetClassifier.space),
+    (ConvNetClassifier, ConvNetClassifier.space),
+    (ConvNetClassifier, lambda: ConvNetClassifier.space(horizon=27)),
+    (CudaConvNetClassifier, CudaConvNetClassifier.space),
+    (LayeredConvNetClassifier, LayeredConvNetClassifier.space),
+    (PixelLogisticClassifier, PixelLogisticClassifier.space),
 ]
 TINY = {"n_filters": [2, 4], "n_blocks": [1], "batch_size": [16, 32]}
 
@@ -58,14 +53,14 @@ def test_each_candidate_of_a_space_is_a_net_that_can_be_built_or_says_why_not(cl
 
 def test_the_family_of_blocks_has_as_many_models_as_were_published():
     """Its ranges have eight learning rates; the published number counts seven."""
-    space = block_conv_net_space()
+    space = BlockConvNetClassifier.space()
     assert space["learning_rate"] == [10.0**power for power in range(-7, 1)]
     assert Space(space).size == 39_200
     assert Space(space | {"learning_rate": space["learning_rate"][:-1]}).size == 34_300
 
 
 def test_layers_that_are_not_there_have_no_params():
-    space, rng = Space(layered_conv_net_space()), np.random.default_rng(0)
+    space, rng = Space(LayeredConvNetClassifier.space()), np.random.default_rng(0)
     for params in [space.sample(rng) for _ in range(20)]:
         assert len(params) == 1 + 5 * params["n_layers"]
 
@@ -82,7 +77,7 @@ def quick():
 
 @pytest.mark.timeout(200)
 def test_bohb_trains_nets_by_epochs_the_same_with_two_workers(quick, images):
-    space = conv_net_space() | TINY
+    space = ConvNetClassifier.space() | TINY
     searches = [
         BOHBSearchCV(
             quick, space, resource="epochs", max_resources=3, cv=2, n_jobs=n_jobs, random_state=0
@@ -100,7 +95,7 @@ def test_bohb_trains_nets_by_epochs_the_same_with_two_workers(quick, images):
 
 @pytest.mark.timeout(120)
 def test_schedules_are_searched_when_the_horizon_is_given(quick, images):
-    space = conv_net_space(horizon=3) | TINY
+    space = ConvNetClassifier.space(horizon=3) | TINY
     search = HyperbandSearchCV(
         quick, space, resource="epochs", max_resources=3, cv=2, random_state=0
     ).fit(*images)

@@ -16,12 +16,12 @@ from sklearn.preprocessing import StandardScaler
 
 from sksearch import PBTSearchCV, SuccessiveHalvingSearchCV
 from sksearch._utils._compat import cloudpickle
-from sksearch.base import State
-from sksearch.estimators import family_of
+from sksearch.base._state import State
+from sksearch.estimators._family import family_of
 from sksearch.estimators._pipeline import last_step
 from sksearch.estimators._skorch import before_store, wake
 from sksearch.fitting.run._states import dump_state, load_state
-from sksearch.resources import EpochsResource, SecondsResource
+from sksearch.resources._epochs import EpochsResource, SecondsResource
 
 torch = pytest.importorskip("torch")
 skorch = pytest.importorskip("skorch")
@@ -231,7 +231,7 @@ LABELS = {"int32": y.astype("int32"), "bool": y.astype(bool), "uint8": y.astype(
 
 @pytest.mark.few(6)
 @pytest.mark.parametrize("name", TEN)
-def test_ten_nets_of_users_go_on_to_the_bit(name):
+def test_ten_nets_of_users_continue_to_the_bit(name):
     expected = as_its_owner(TEN[name](), 6)
     by_three = by_rungs(TEN[name](), 1, 3, 6)
     assert_same_net(by_three, expected)
@@ -241,12 +241,12 @@ def test_ten_nets_of_users_go_on_to_the_bit(name):
 
 
 @pytest.mark.parametrize("kind", LABELS)
-def test_labels_of_any_integers_are_those_of_64_bits(kind):
+def test_labels_of_any_integers_match_64_bits(kind):
     net = by_rungs(classifier(), 1, 3, data=(X, LABELS[kind]))
     assert_same_net(net, as_its_owner(classifier(), 3))
 
 
-def test_a_regressor_goes_on_too():
+def test_a_regressor_continues_as_well():
     data = (X, X[:, :1] ** 2)
     make = partial(
         NeuralNetRegressor, Single, train_split=None, verbose=0, callbacks=[schedule("StepLR")]
@@ -302,7 +302,7 @@ def test_the_refit_follows_the_schedule_that_was_scored():
     assert pickle.loads(pickle.dumps(found)).predict(X).shape == (64,)
 
 
-def test_seconds_are_one_training_too():
+def test_seconds_are_one_training_as_well():
     net = classifier(Noise(), schedule("StepLR"))
     state = SecondsResource().train(State(net), X, y, 1, 0, CLASSES, {})
     assert state.n_steps == len(net.history) > 1
@@ -330,13 +330,13 @@ class Averaged(Callback):
 def test_what_all_candidates_would_begin_with_is_refused():
     for callback in (LoadInitState(Checkpoint(dirname="somewhere")), LoadInitState):
         for estimator in (classifier(callback), make_pipeline(classifier(callback))):
-            with pytest.raises(ValueError, match=r"LoadInitState.*one file"):
+            with pytest.raises(ValueError, match=r"LoadInitState.*same file"):
                 search(estimator).fit(X, y)
     with pytest.raises(ValueError, match="LoadInitState"):
         by_rungs(classifier(LoadInitState(Checkpoint())), 1)
 
 
-def test_a_callback_of_the_end_acts_in_the_refit_and_says_so():
+def test_a_callback_of_the_end_acts_in_the_refit_and_reports_it():
     net = classifier(Averaged())
     with pytest.warns(UserWarning, match="Averaged, whose on_train_end runs only at the end"):
         found = search(net).fit(X, y)
@@ -411,7 +411,7 @@ def test_a_step_that_is_searched_itself_is_not_refused_for_the_schedule_of_anoth
     assert found.fit(X, y).best_score_ > 0.3
 
 
-def test_a_callback_that_is_switched_off_is_no_reason_to_refuse():
+def test_a_callback_that_is_switched_off_is_not_a_reason_to_refuse():
     net = classifier(EarlyStopping(), callbacks__EarlyStopping=None)
     assert len(by_rungs(net, 1, 2).history) == 2
 

@@ -173,7 +173,7 @@ def test_a_race_whose_losers_are_far_below_marks_them_at_the_bottom():
     assert [x for x, _ in line(ax, "below (1)")] == [9]
 
 
-def test_minimize_has_a_history_too():
+def test_minimize_has_a_history_as_well():
     result = minimize(lambda p: p["quality"], SPACE, n_iter=5, random_state=0)
     ax = HistoryDisplay.from_history(result.history).ax_
     assert line(ax, "best so far")[-1][1] == -result.fun
@@ -187,7 +187,7 @@ def test_given_axes_are_drawn_on():
     assert len(plt.get_fignums()) == 1
 
 
-def test_searches_of_scikit_learn_are_drawn_too():
+def test_searches_of_scikit_learn_are_drawn_as_well():
     search = RandomizedSearchCV(Curve(), SPACE, n_iter=5, cv=2, random_state=0).fit(X, Y)
     ax = HistoryDisplay.from_search(search).ax_
     np.testing.assert_allclose(

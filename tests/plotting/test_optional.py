@@ -23,7 +23,7 @@ def test_importing_needs_no_matplotlib():
         lambda: CriticalDifferenceDisplay.from_ranks([[1, 2], [1, 2]], "ab"),
     ],
 )
-def test_without_matplotlib_the_error_says_what_to_install(draw, monkeypatch):
+def test_without_matplotlib_the_error_names_the_package_to_install(draw, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r'Display draws .* pip install "\.\[plot\]"'):
         draw()

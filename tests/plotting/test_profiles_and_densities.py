@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from sksearch.plotting import DensityDisplay, ProfileDisplay
-from sksearch.stats import Density, profiles
+from sksearch.stats._density import Density
+from sksearch.stats._profiles import profiles
 
 RNG = np.random.default_rng(0)
 CURVES = RNG.random((12, 1)) + RNG.random((12, 9)) / 5

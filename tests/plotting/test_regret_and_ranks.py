@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from sksearch.plotting import CriticalDifferenceDisplay, RegretDisplay
-from sksearch.stats import bootstrap_interval, critical_difference, ranks
+from sksearch.stats import bootstrap_interval, ranks
+from sksearch.stats._ranks import critical_difference
 
 RNG = np.random.default_rng(0)
 GRID = np.arange(1.0, 31)
@@ -179,9 +180,9 @@ def test_given_axes_are_drawn_on():
 
 
 def test_names_and_ranks_must_match():
-    with pytest.raises(ValueError, match="There are 2 names"):
+    with pytest.raises(ValueError, match="names has 2 entries"):
         CriticalDifferenceDisplay.from_ranks(ranks(RNG.random((5, 3))), ["a", "b"])
     with pytest.raises(ValueError, match="a row for each problem"):
         CriticalDifferenceDisplay.from_ranks([1, 2, 3], "abc")
-    with pytest.raises(ValueError, match="not finite"):
+    with pytest.raises(ValueError, match="non-finite"):
         CriticalDifferenceDisplay.from_ranks([[1, np.nan, 2]], "abc")

@@ -11,14 +11,14 @@ from sksearch import HyperbandSearchCV, RandomSearchCV, When
 from sksearch.history import History, Problem, Result
 from sksearch.plotting import (
     ContourDisplay,
-    DistributionDisplay,
     ImportanceDisplay,
     ParallelDisplay,
     RankDisplay,
-    RungDisplay,
-    SearchDisplay,
     SliceDisplay,
 )
+from sksearch.plotting._distribution import DistributionDisplay
+from sksearch.plotting._rungs import RungDisplay
+from sksearch.plotting._sheet import SearchDisplay
 from sksearch.space import Space
 from sksearch.stats import importance
 from tests.fakes import Curve
@@ -109,7 +109,7 @@ def test_bars_are_the_shares_in_their_order():
     assert all(len(label) <= 36 for label in labels)
 
 
-def test_what_is_noise_is_said_to_be_so():
+def test_noise_is_reported_as_noise():
     rng, space = np.random.default_rng(0), {"a": uniform(0, 1), "b": uniform(0, 1)}
     history = History(Problem(Space(space)))
     for i in range(150):
@@ -145,7 +145,7 @@ def test_the_maximum_of_two_parameters_is_where_it_is():
     assert np.isfinite(dots).all(axis=1).sum() == n_with
 
 
-def test_ranks_are_those_of_the_scores_and_the_best_is_drawn_last():
+def test_ranks_match_the_scores_and_the_best_is_drawn_last():
     history = history_of(40, n_failed=4)
     display = RankDisplay.from_search(history, params=("C", "kernel"))
     (dots,) = display.ax_.collections
@@ -191,7 +191,7 @@ def test_rungs_tell_how_they_ordered():
     assert shown == [f"{rho:.2f}" for rho in display.correlations_.values()]
     ticks = [text.get_text() for text in display.ax_.get_xticklabels()]
     assert ticks == ["1\n(300)", "3\n(100)", "9\n(34)", "27\n(12)"]
-    with pytest.raises(ValueError, match="one resource"):
+    with pytest.raises(ValueError, match="the same resource"):
         RungDisplay.from_search(history_of(20))
 
 

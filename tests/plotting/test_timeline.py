@@ -119,7 +119,7 @@ def test_thousands_of_bars_and_hundreds_of_workers_are_drawn():
     assert display.busy_ == pytest.approx(0.9, abs=0.01)
 
 
-def test_a_search_without_times_says_so():
+def test_a_search_without_times_is_reported():
     found = minimize(lambda p: p["quality"], SPACE, n_iter=3, random_state=0)
     with pytest.raises(ValueError, match="were not recorded"):
         TimelineDisplay.from_search(found)

@@ -2,10 +2,10 @@
 
 from scipy.stats import uniform
 
-from sksearch.fitting import SearchPlan
 from sksearch.history import Problem, Result
-from sksearch.resources import EpochsResource
+from sksearch.resources._epochs import EpochsResource
 from sksearch.samplers import RandomSampler
+from sksearch.search import SearchPlan
 from sksearch.space import Space
 from sksearch.study import Study
 

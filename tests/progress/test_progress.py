@@ -13,11 +13,12 @@ from sklearn.base import BaseEstimator
 from sksearch import ASHASearchCV, HyperbandSearchCV, RandomSearchCV
 from sksearch.executors import VirtualClock, spend
 from sksearch.history import Result
-from sksearch.progress import Progress
 from sksearch.progress._progress import Watch, _Counts
 from sksearch.progress._status_line import duration
-from sksearch.resources import EpochsResource, SamplesResource
+from sksearch.resources._data import SamplesResource
+from sksearch.resources._epochs import EpochsResource
 from sksearch.schedulers import ASHA, PASHA, FullFidelity, Hyperband, IncrementalEvaluation
+from sksearch.search import Progress
 from tests.progress.studies import SPACE, played, studied
 
 X = np.zeros((20, 1))
@@ -83,7 +84,7 @@ def test_before_the_first_result_there_is_nothing_to_say():
 
 
 @pytest.mark.parametrize("any_rung_wins", [False, True])
-def test_the_best_score_is_that_of_the_rung_that_may_win(any_rung_wins):
+def test_the_best_score_matches_the_rung_that_may_win(any_rung_wins):
     study, plan = studied(Hyperband(), max_resources=3)
     plan = replace(plan, any_rung_wins=any_rung_wins)
     scores = {1: 0.9, 3: 0.5}
@@ -124,7 +125,7 @@ def test_reading_now_and_then_gives_the_same_as_reading_once():
             assert watch.progress() == Progress.of(plan, study.history)
 
 
-def test_the_history_is_not_read_when_nobody_looks(monkeypatch):
+def test_the_history_is_not_read_without_a_display(monkeypatch):
     study, plan = studied(FullFidelity(100))
     watch = Watch(plan, study.history, verbose=0)
     n_read = []
@@ -202,7 +203,7 @@ def test_the_time_left_is_never_more_than_the_timeout_allows(monkeypatch):
     assert all(0 <= p.seconds_left <= max(0, 300 - p.seconds) for p in known)
 
 
-def test_what_was_done_earlier_says_nothing_about_the_speed():
+def test_earlier_work_does_not_count_for_the_speed():
     study, plan = studied(FullFidelity(100), max_resources=1)
     list(played(study, 50))
     with VirtualClock(), Watch(plan, study.history) as watch:
@@ -337,7 +338,7 @@ def test_the_last_line_says_if_it_ended_early(error, how, capsys):
         ([(1, 1.0), (3, 9.0)], (0.0, 2.5)),  # nor does a job cost less than nothing
     ],
 )
-def test_seconds_are_those_of_a_job_and_of_each_of_its_units(jobs, expected):
+def test_seconds_match_a_job_and_each_of_its_units(jobs, expected):
     units, seconds = np.array(jobs).T
     watch = _Counts.__new__(_Counts)
     watch.n_jobs, watch.spent = len(jobs), units.sum()

@@ -77,7 +77,7 @@ def test_a_failed_candidate_is_a_warning(caplog):
     assert "failed (error, 'RuntimeError: quality" in told[0]
 
 
-def test_what_a_journal_knew_is_not_told_again(caplog, tmp_path):
+def test_entries_of_a_journal_are_not_told_again(caplog, tmp_path):
     hyperband(checkpoint_dir=tmp_path).fit(X, Y)
     caplog.clear()
     caplog.set_level(logging.DEBUG, logger="sksearch")
@@ -93,7 +93,7 @@ def test_a_search_that_was_stopped_tells_of_the_rung_that_is_not_complete(caplog
     assert any("1 of 1 " in m or "of 9 candidates" in m for m in messages(caplog, logging.INFO))
 
 
-def test_the_library_is_silent_where_nobody_listens():
+def test_the_library_is_silent_without_a_listener():
     code = (
         "import numpy as np; from tests.fakes import Failing; from sksearch import RandomSearchCV;"
         "import warnings; warnings.simplefilter('ignore');"

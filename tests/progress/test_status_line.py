@@ -100,7 +100,7 @@ def test_a_log_has_a_line_now_and_then_where_no_rung_is_complete(monkeypatch):
 
 
 @pytest.mark.parametrize("stream", [None, "closed", "full"])
-def test_a_search_that_cannot_write_goes_on(stream, monkeypatch):
+def test_a_search_that_cannot_write_continues(stream, monkeypatch):
     class Full(io.StringIO):
         def write(self, text):
             raise OSError(28, "No space left on device")
@@ -202,7 +202,7 @@ def test_the_line_that_changes_fits_into_a_narrow_terminal(terminal, monkeypatch
 
 
 @pytest.mark.timeout(60)
-def test_what_estimators_print_stays_on_lines_of_its_own(terminal, monkeypatch):
+def test_output_of_estimators_stays_on_separate_lines(terminal, monkeypatch):
     pytest.importorskip("rich")
     monkeypatch.setattr(warnings, "showwarning", lambda *args: print("warned", file=sys.stderr))
     search = RandomSearchCV(

@@ -24,14 +24,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, NuSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from sksearch import RandomSearchCV
+from sksearch import RandomSearchCV, When
 from sksearch._utils._compat import fault_of
 from sksearch.reader._read import read
 from sksearch.reader._search_table import SearchTable
 from sksearch.reporting._advice import Facts, _finer_metric, advise
 from sksearch.reporting._failures import group_failures
-from sksearch.space import LogRandInt, Space, When, default_space
-from sksearch.stats import selected_score
+from sksearch.space import LogRandInt, Space, default_space
+from sksearch.stats._selection import selected_score
 
 X, Y = load_iris(return_X_y=True)
 N = 24

@@ -95,7 +95,7 @@ def table(run):
     return pd.read_csv(mlflow.artifacts.download_artifacts(path))
 
 
-def test_a_search_leaves_what_one_of_scikit_learn_leaves(logged):
+def test_a_search_has_the_attributes_of_scikit_learns(logged):
     search_of(RandomizedSearchCV).fit(X, y)
     theirs, their_candidates = logged.one()
     logged.begin()
@@ -180,7 +180,7 @@ def test_nothing_is_logged_in_a_cross_validation(logged):
 
 
 @pytest.mark.filterwarnings("ignore:.*non-finite", "ignore:(?s).*fits failed")
-def test_a_candidate_that_failed_says_why(logged):
+def test_a_failed_candidate_has_its_error(logged):
     search = search_of().set_params(estimator=FailsAtTwo(), n_iter=4).fit(X, y)
     _, candidates = logged.one()
     failed = search.cv_results_["params"].index({"max_depth": 2})

@@ -30,9 +30,9 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import sksearch
-from sksearch import Bound, report
+from sksearch import Bound, When, report
 from sksearch.reporting import _sections as sections, to_frame
-from sksearch.space import Threshold, When
+from sksearch.space import Threshold
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -13,9 +13,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from sksearch import RandomSearchCV, SearchCV
-from sksearch.progress import Progress
 from sksearch.reporting._leaderboard import standings
 from sksearch.reporting._rivals import read_results
+from sksearch.search import Progress
 
 X, Y = load_iris(return_X_y=True, as_frame=True)
 X, Y = X[::2], Y[::2]
@@ -131,7 +131,7 @@ def test_a_metric_is_written_as_people_write_it(scoring, words):
     assert "3 folds, KFold(n_splits=3, random_state=None, shuffle=False); seed 7" in text
 
 
-def test_the_header_says_what_an_auditor_asks(found):
+def test_the_header_has_the_facts_for_an_auditor(found):
     text = " ".join(str(found.report()).split())
     assert "Data 75 rows, 4 columns; target: target, 3 classes (0 33 %, 1 33 %, 2 33 %)" in text
     assert re.search(r"accuracy 0\.\d+, greater is better; 3 folds, StratifiedKFold\(", text)

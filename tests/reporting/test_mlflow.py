@@ -85,7 +85,7 @@ def test_names_that_mlflow_refuses_are_changed(tmp_path):
 
 @NEEDS_MLFLOW
 @pytest.mark.filterwarnings("ignore:.*non-finite", "ignore:(?s).*fits failed")
-def test_failures_and_unfinished_searches_are_told_apart(tmp_path):
+def test_failures_and_unfinished_searches_are_distinguished(tmp_path):
     uri = f"sqlite:///{tmp_path}/runs.db"
     search = RandomSearchCV(
         Failing(), SPACE, n_iter=6, cv=2, random_state=0, checkpoint_dir=tmp_path / "run"
@@ -108,7 +108,7 @@ def test_failures_and_unfinished_searches_are_told_apart(tmp_path):
     }
 
 
-def test_a_search_that_has_no_result_yet_says_so():
+def test_a_search_that_has_no_result_yet_is_reported():
     search = RandomSearchCV(Curve(), SPACE)
     search.cv_results_ = {"params": []}
     with pytest.raises(ValueError, match="no result yet"):
@@ -164,7 +164,7 @@ def test_a_real_server_has_the_runs(server):
     check(RandomSearchCV(Curve(), SPACE, n_iter=4, cv=2, random_state=0).fit(X, Y), server)
 
 
-def test_without_mlflow_it_says_what_to_install(monkeypatch):
+def test_without_mlflow_it_names_the_package_to_install(monkeypatch):
     for name in ("mlflow", "mlflow.entities", "mlflow.tracking"):
         monkeypatch.setitem(sys.modules, name, None)
     search = RandomSearchCV(Curve(), SPACE, n_iter=2, cv=2, random_state=0).fit(X, Y)

@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from sksearch import SearchCV, report
-from sksearch.reporting import NestedReport
+from sksearch.reporting._nested import NestedReport
 
 X, Y = load_iris(return_X_y=True)
 ARGS = {"n_iter": 4, "cv": 3, "random_state": 0}
@@ -20,7 +20,7 @@ def nested(search, **args):
     return report(cross_validate(search, X, Y, cv=3, return_estimator=True, **args))
 
 
-def test_it_says_what_the_outer_folds_say_and_what_was_chosen():
+def test_it_reports_the_outer_scores_and_the_chosen_values():
     search = SearchCV([("near", KNeighborsClassifier()), ("svm", SVC())], **ARGS)
     found = cross_validate(search, X, Y, cv=3, return_estimator=True)
     made = report(found)
@@ -36,7 +36,7 @@ def test_it_says_what_the_outer_folds_say_and_what_was_chosen():
     assert "<dl>" in made._repr_html_()
 
 
-def test_gains_are_those_of_each_report():
+def test_gains_match_each_report():
     search = SearchCV(SVC(C=1e-3), **ARGS)
     found = cross_validate(search, X, Y, cv=3, return_estimator=True)
     made = report(found)
@@ -70,12 +70,12 @@ def test_parameters_that_are_the_same_everywhere_or_of_some_models_alone():
             assert line.endswith("5") or "(in " in line
 
 
-def test_what_is_no_search_is_refused():
+def test_anything_but_a_search_is_refused():
     with pytest.raises(ValueError, match="A SVC is not a fitted search: pass a search"):
         nested(SVC())
 
 
-def test_where_the_untuned_estimator_has_no_score_nothing_is_said_of_it():
+def test_an_untuned_estimator_without_a_score_is_not_reported():
     made = nested(GridSearchCV(SVC(), {"C": [0.1, 10]}, cv=3))
     assert np.isnan(made.gains).all()
     assert "No search has scored the untuned estimator." in str(made)

@@ -130,7 +130,7 @@ def test_labels_are_given_as_they_are():
 
 
 @UNSEEN
-def test_a_class_that_a_fold_has_not_seen_has_a_column_of_its_own():
+def test_a_class_that_a_fold_has_not_seen_has_its_own_column():
     y = np.r_[np.zeros(50), np.ones(50), np.full(50, 2)].astype(int)
     search = RandomSearchCV(*KNN, n_iter=2, cv=KFold(3), random_state=0).fit(X, y)
     given = search.out_of_fold(X, y)

@@ -82,7 +82,7 @@ def test_a_rule_chooses_among_those_with_the_largest_resource():
     assert search.best_n_resources_ == search.max_resources_
 
 
-def test_a_name_that_is_no_rule_is_refused():
+def test_a_name_that_is_not_a_rule_is_refused():
     with pytest.raises(ValueError, match="refit='1SE' is neither a metric nor a rule"):
         search_with("1SE").fit(X, Y)
 

@@ -78,7 +78,7 @@ def test_a_report_is_its_text(search):
     assert f"{search.best_score_:.3f}" in str(made)
 
 
-def test_html_says_what_the_text_says(search):
+def test_html_and_text_have_the_same_content(search):
     made = search.report()
     words = re.findall(r"\w+", parsed(made._repr_html_()).text)
     said = [word for word in re.findall(r"\w+", str(made)) if not word.isdigit()]
@@ -141,12 +141,12 @@ def test_full_leaves_nothing_out(search):
         (lambda: SearchCV(SVC()).best(), ValueError, "is not fitted: call fit first"),
     ],
 )
-def test_what_is_no_fitted_search_is_refused(call, error, message):
+def test_anything_but_a_fitted_search_is_refused(call, error, message):
     with pytest.raises(error, match=message):
         call()
 
 
-def test_what_a_checkpoint_has_is_no_search_to_report_on(tmp_path):
+def test_a_saved_search_has_no_report(tmp_path):
     RandomSearchCV(GaussianNB(), {"var_smoothing": [1e-9]}, n_iter=1, checkpoint_dir=tmp_path).fit(
         X, Y
     )
@@ -174,7 +174,7 @@ def test_the_regression_scores_are_negative_and_bounded():
     assert fold_ratio(made._facts.table) == pytest.approx(1 / 3)
 
 
-def test_several_metrics_are_told_by_the_one_that_counts():
+def test_several_metrics_are_reported_by_the_one_that_counts():
     search = GridSearchCV(
         SVC(), {"C": [0.1, 1.0, 10.0]}, scoring=["accuracy", "f1_macro"], refit="f1_macro"
     ).fit(X, Y)
@@ -217,7 +217,7 @@ def test_a_race_over_folds_counts_those_that_were_dropped():
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
-def test_a_number_as_error_score_is_no_score():
+def test_a_number_as_error_score_is_not_a_score():
     search = RandomSearchCV(
         Failing(threshold=0.5), {"quality": uniform(0, 1)}, n_iter=20, error_score=99.0,
         random_state=0,
@@ -246,7 +246,7 @@ def test_unions_conditions_and_none_are_read():
         report(search)._repr_html_()
 
 
-def test_a_report_of_an_interrupted_search_tells_what_is_known():
+def test_a_report_of_an_interrupted_search_has_the_results_so_far():
     def stop(estimator, X, y):
         stop.n += 1
         if stop.n > 12:

@@ -14,14 +14,9 @@ from sklearn.svm import SVC
 
 from sksearch import HyperbandSearchCV, RandomSearchCV, load_history, minimize, report
 from sksearch.history import History, Problem, Result
-from sksearch.plotting import (
-    ContourDisplay,
-    HistoryDisplay,
-    ImportanceDisplay,
-    RungDisplay,
-    SearchDisplay,
-    SliceDisplay,
-)
+from sksearch.plotting import ContourDisplay, HistoryDisplay, ImportanceDisplay, SliceDisplay
+from sksearch.plotting._rungs import RungDisplay
+from sksearch.plotting._sheet import SearchDisplay
 from sksearch.reader._read import read
 from sksearch.reporting import _mlflow, best, to_frame
 from sksearch.space import Space
@@ -76,7 +71,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_candidates_scores_and_the_winner_are_those_of_the_search(sources, name):
+def test_candidates_scores_and_the_winner_match_the_search(sources, name):
     search, found = sources["ours"], read(sources[name])
     assert [row.params for row in found.rows] == search.cv_results_["params"]
     means = search.cv_results_["mean_test_score"]
@@ -123,7 +118,7 @@ def test_mlflow_has_the_scores_of_a_history(sources):
     assert scores == [("score", pytest.approx(sources["ours"].best_score_), 1)]
 
 
-def test_rungs_of_a_table_are_those_of_its_search():
+def test_rungs_of_a_table_match_its_search():
     search = HyperbandSearchCV(
         Curve(), {"quality": uniform(0, 1)}, resource="epochs", max_resources=9, random_state=0
     ).fit(X, y)
@@ -186,7 +181,7 @@ def test_folds_that_a_history_lacks_are_missing():
 
 
 @pytest.mark.parametrize("source", [SVC(), 3, {"C": 1.0}], ids=str)
-def test_what_is_no_search_is_refused(source):
+def test_anything_but_a_search_is_refused(source):
     with pytest.raises(TypeError, match=r"search: a .* is not a fitted search"):
         to_frame(source)
 

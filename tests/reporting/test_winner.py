@@ -27,25 +27,26 @@ from sksearch import (
     load_history,
     report,
 )
-from sksearch.checkpoint import JournalError, SavedSearch
+from sksearch.checkpoint import JournalError
 from sksearch.checkpoint._checkpoint import read_journal
 from sksearch.executors import VirtualClock, spend
 from sksearch.fitting.run._run import Run
 from sksearch.plotting import (
     ContourDisplay,
-    DistributionDisplay,
     HistoryDisplay,
     ImportanceDisplay,
     ParallelDisplay,
     ParetoDisplay,
-    RungDisplay,
     SliceDisplay,
 )
+from sksearch.plotting._distribution import DistributionDisplay
+from sksearch.plotting._rungs import RungDisplay
 from sksearch.plotting._style import ACCENT
 from sksearch.reader._read import read
 from sksearch.reporting import _mlflow, best, to_frame, to_mlflow
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import FoldRace
+from sksearch.search import SavedSearch
 from sksearch.search._tune import summary
 from sksearch.stats import _effects, _importance
 from sksearch.watch import page
@@ -398,7 +399,7 @@ def test_pictures_say_that_a_mean_is_of_some_folds():
         assert display.from_search(search).ax_.get_ylabel() == "Score, mean over folds so far"
 
 
-def test_a_winner_with_some_folds_is_said_to_have_no_more(tmp_path):
+def test_the_folds_of_an_incomplete_winner_are_reported(tmp_path):
     search = fitted("race, time up before all folds", checkpoint_dir=tmp_path)
     of = "mean of 3 of 4 folds"
     assert of in str(report(search))
@@ -414,7 +415,7 @@ def test_the_untuned_estimator_is_compared_on_the_folds_that_it_has():
     search.estimator = Noisy(**results["params"][dropped])
     gain = (results["split0_test_score"][[search.best_index_, dropped]] @ [1, -1]).item()
     line = next(s for s in str(report(search)).splitlines() if s.startswith("Untuned"))
-    assert line.endswith(f"1 of 4 folds: tuning gains {max(gain, 0):.2f} on these")
+    assert line.endswith(f"1 of 4 folds: tuning gains {max(gain, 0):.2f} on these folds")
 
 
 def test_a_star_is_hollow_where_the_winner_has_no_score():
@@ -447,7 +448,7 @@ def test_a_star_far_below_all_others_is_inside_the_axes():
 # ---- the journal
 
 
-def test_a_search_that_goes_on_has_no_winner_until_its_end(tmp_path):
+def test_a_search_that_continues_has_no_winner_until_its_end(tmp_path):
     search = fitted("simplest", checkpoint_dir=tmp_path)
     journal = tmp_path / "journal.jsonl"
     lines = journal.read_bytes().splitlines(keepends=True)

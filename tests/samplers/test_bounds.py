@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import uniform
 
 from sksearch.history import Problem, Result
-from sksearch.models import Feasibility, GaussianProcess, MixedKernel
-from sksearch.models._feasibility import pulled_in
+from sksearch.models import GaussianProcess, MixedKernel
+from sksearch.models._feasibility import Feasibility, pulled_in
 from sksearch.samplers import GPSampler, RandomSampler
 from sksearch.schedulers import FullFidelity
 from sksearch.space import Space
@@ -52,7 +52,7 @@ def test_the_end_of_a_search_does_not_stay_beyond_the_border(seed):
     assert np.mean(slacks >= 0) >= 0.2
 
 
-def test_slacks_of_a_plane_stay_a_plane_where_most_points_are_beside_the_border():
+def test_slacks_of_a_plane_stay_a_plane_where_most_points_are_next_to_the_border():
     far = np.linspace(-1, 1, 40)
     near = np.linspace(-1e-4, 1e-4, 60)
     values = pulled_in(np.r_[far, near])[:40]

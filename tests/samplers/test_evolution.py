@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import loguniform, norm, randint, uniform
 
-from sksearch import minimize
+from sksearch import When, minimize
 from sksearch.acquisition._maximise import reflected
 from sksearch.base import Start
 from sksearch.history import History, Problem, Result
@@ -25,7 +25,7 @@ from sksearch.samplers._population import best_of_slots, genes_of
 from sksearch.samplers._scalarised import for_aims
 from sksearch.schedulers import FullFidelity, Hyperband
 from sksearch.search import CMAESSearchCV
-from sksearch.space import Space, When
+from sksearch.space import Space
 from sksearch.study import Study
 from tests.contracts.learners import EVOLUTION, name_of
 
@@ -174,13 +174,13 @@ def test_a_synchronous_swarm_moves_by_earlier_rounds_alone():
     assert proposals[False, 9.0] == proposals[False, -9.0]
 
 
-def test_a_synchronous_swarm_goes_on_where_the_first_round_has_failed():
+def test_a_synchronous_swarm_continues_where_the_first_round_has_failed():
     history = history_of([np.nan] * 4 + [1.0, 2.0, 3.0, 4.0])
     params = PSOSampler(4, asynchronous=False).ask(history, Start(1), np.random.default_rng(0))
     history.problem.space.check(params)
 
 
-def test_a_population_of_one_goes_on():
+def test_a_population_of_one_continues():
     history = history_of([1.0, np.nan, np.nan, np.nan, 2.0])  # trials 0 and 4 are one member
     params = DESampler(4).ask(history, Start(1), np.random.default_rng(0))
     history.problem.space.check(params)
@@ -209,7 +209,7 @@ def evolution_of(sampler, study):
     return evolution
 
 
-def test_draws_are_those_of_the_library_with_the_same_generators():
+def test_draws_match_the_library_with_the_same_generators():
     """Candidates, told in generations with their ranks, lead to the same distribution."""
     study = study_of(CMAESSampler(), n=40)
     run(study, lambda p: -loss_of_mixed(p))
@@ -227,7 +227,7 @@ def test_draws_are_those_of_the_library_with_the_same_generators():
     np.testing.assert_array_equal(fresh.optimizer._q, evolution.optimizer._q)
 
 
-def test_what_is_known_is_told_again_and_costs_nothing():
+def test_known_results_are_told_again_at_no_cost():
     study = study_of(CMAESSampler(), {"a": [1, 2, 3], "b": ["x", "y", "z"]}, n=9)
     run(study, lambda p: float(p["a"] + (p["b"] == "y")))
     evolution = evolution_of(study.sampler, study)
@@ -281,7 +281,7 @@ def test_candidates_that_are_not_allowed_are_not_tried(sampler):
     assert max(score for _, score in found) > 0.42
 
 
-def test_it_begins_anew_when_it_has_converged():
+def test_it_begins_again_when_it_has_converged():
     study = study_of(CMAESSampler(), {"x": uniform(0, 1)}, n=400)
     run(study, lambda p: -((p["x"] - 0.3) ** 2))
     evolution = evolution_of(study.sampler, study)

@@ -60,7 +60,7 @@ def assert_same(one, two):
 
 
 @pytest.mark.parametrize("step", [1, 3, 50])
-def test_the_largest_are_those_of_the_whole_table_however_it_was_read(step):
+def test_the_largest_match_the_whole_table_however_it_was_read(step):
     keys = np.random.default_rng(0).integers(5, size=(50, 2)).astype(float)
     part = Largest(8, 2)
     for n in range(step, 51, step):
@@ -70,7 +70,7 @@ def test_the_largest_are_those_of_the_whole_table_however_it_was_read(step):
         np.testing.assert_array_equal(part.keys, keys[part.rows])
 
 
-def test_a_shorter_table_is_read_anew():
+def test_a_shorter_table_is_read_again():
     keys = np.arange(9.0)[:, np.newaxis]
     part = Largest(3, 1).read(9, lambda new: keys[new])
     assert part.rows.tolist() == [6, 7, 8]
@@ -106,7 +106,7 @@ def test_the_best_results_are_always_there(bounds):
         assert data.n_all == len(whole.y)
 
 
-def test_an_extract_has_a_limit_and_grows_at_its_end_until_it_is_drawn_anew():
+def test_an_extract_has_a_limit_and_grows_at_its_end_until_it_is_drawn_again():
     before, n_renewed = None, 0
     for history in histories(300):
         data, n = observe(history, TOP, extract=SHORT), len(history.log) // 2

@@ -10,13 +10,15 @@ import numpy as np
 import pytest
 from scipy.stats import uniform
 
-from sksearch.acquisition import UCB, Acquisition, LogEI, LogPI
+from sksearch.acquisition import UCB, LogEI, LogPI
+from sksearch.acquisition._functions import Acquisition
 from sksearch.base import Start
 from sksearch.history import History, Problem, Result
-from sksearch.models import GaussianProcess, MixedKernel, log_posterior, standardise
+from sksearch.models import GaussianProcess, MixedKernel
 from sksearch.models._gp import log_likelihood_gradient
 from sksearch.models._kernels import FAMILIES
-from sksearch.models._learning import learnt_at
+from sksearch.models._learning import learnt_at, log_posterior
+from sksearch.models._transforms import standardise
 from sksearch.samplers import ForestSampler, GPSampler, TPESampler, _gp_proposal
 from sksearch.samplers._gp import CHOICES
 from sksearch.samplers._gp_models import GUARDS, Models
@@ -52,9 +54,7 @@ def told(n, n_worse):
 @pytest.mark.parametrize("n", [12, 13])
 @pytest.mark.parametrize("n_worse", [0, 4, 5, 9])
 @pytest.mark.parametrize("acquisition", CHOICES)
-def test_every_second_proposal_is_that_of_densities_where_nothing_gets_better(
-    acquisition, n, n_worse
-):
+def test_every_second_proposal_comes_from_densities_if_nothing_improves(acquisition, n, n_worse):
     history = told(n, n_worse)
     same = ask(GPSampler(acquisition), history) == ask(TPESampler(), history)
     single = ("log_ei", "log_pi", "lcb", "ei_per_second")
@@ -275,7 +275,7 @@ def test_a_sampler_with_the_same_guards_is_the_same():
     ("guards", "error", "message"),
     [
         ("ties", TypeError, "guards='ties' must be a collection of names"),
-        (None, TypeError, r"or \(\) for none"),
+        (None, TypeError, r"or \(\)\."),
         (
             ["ties", "tie"],
             ValueError,

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from scipy.stats import randint, uniform
 
+from sksearch import When
 from sksearch.base import Start
 from sksearch.history import History, Problem, Result
 from sksearch.samplers import RandomSampler
 from sksearch.samplers._observations import TRANSFERS, ResultIndex, observe
 from sksearch.schedulers import Hyperband
-from sksearch.space import Space, When
+from sksearch.space import Space
 from sksearch.study import Study
 
 # All at more than a fifth of the largest, below which "rung" and "joint" do not look.
@@ -226,7 +227,7 @@ def test_a_history_of_failures_has_no_scores(transfer):
     assert ids(data.failed) == {0, 1, 2}
 
 
-def test_points_are_those_of_the_candidates_with_nan_where_inactive():
+def test_points_match_the_candidates_with_nan_where_inactive():
     space = Space({"x": uniform(0, 1), "k": ["a", "b"], "n": When(randint(0, 3), "k", "==", "a")})
     history = History(Problem(space))
     rng = np.random.default_rng(0)

@@ -8,10 +8,12 @@ from scipy.stats import loguniform, uniform
 from sksearch import GPBayesSearchCV, RandomSearchCV, load_history
 from sksearch.base import Start
 from sksearch.history import History, Prediction, Problem, Result
-from sksearch.models import inverse_power_transform, robust_power_transform
+from sksearch.models import robust_power_transform
+from sksearch.models._transforms import inverse_power_transform
 from sksearch.plotting import PredictionDisplay
-from sksearch.samplers import EarlierTask, GPSampler, RandomSampler, WarmStart
+from sksearch.samplers import GPSampler, RandomSampler, WarmStart
 from sksearch.samplers._calibration import inflation, widest
+from sksearch.samplers._warm_start import EarlierTask
 from sksearch.schedulers import FullFidelity
 from sksearch.search import GPHyperbandSearchCV
 from sksearch.space import Space
@@ -200,7 +202,7 @@ def test_of_several_resources_a_prediction_names_its_own(transfer):
         assert {p.resource for p in found} == {9}
 
 
-def test_predictions_are_in_the_journal_and_a_search_that_goes_on_has_them(tmp_path):
+def test_predictions_are_in_the_journal_and_a_search_that_continues_has_them(tmp_path):
     args = {"n_iter": 9, "n_initial": 4, "cv": 2, "random_state": 0}
     space = {"quality": uniform(0, 1), "other": uniform(0, 1)}
 

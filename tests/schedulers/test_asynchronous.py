@@ -12,7 +12,9 @@ from sksearch.executors import VirtualClock
 from sksearch.history import Problem, Result
 from sksearch.samplers import RandomSampler, TPESampler
 from sksearch.schedulers import ASHA, PASHA, AsyncHyperband, Hyperband, MedianStopping
-from sksearch.simulators import FAMILIES, CurveProblem, GammaCurves, Rastrigin, play
+from sksearch.simulators import FAMILIES, GammaCurves, play
+from sksearch.simulators._functions import Rastrigin
+from sksearch.simulators._problem import CurveProblem
 from sksearch.space import Space
 from sksearch.study import Study
 
@@ -197,7 +199,7 @@ def test_results_are_told_as_they_come():
     assert told != sorted(told)
 
 
-def test_it_finds_what_halving_finds():
+def test_it_finds_the_result_of_halving():
     problem = GammaCurves(Rastrigin(2), FAMILIES["rastrigin-1"], noise=10)
     history = play(RandomSampler(), ASHA(81), problem, random_state=0, n_workers=4)
     final = [-t.results[81].score for t in history.trials if 81 in t.results]

@@ -8,7 +8,8 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sksearch import ASHASearchCV, HyperbandSearchCV, SearchCV, SuccessiveHalvingSearchCV
 from sksearch.history import Problem
 from sksearch.samplers import RandomSampler
-from sksearch.schedulers import ASHA, Audited, FoldRace, FullFidelity, Hyperband, SuccessiveHalving
+from sksearch.schedulers import ASHA, FoldRace, FullFidelity, Hyperband, SuccessiveHalving
+from sksearch.schedulers._audited import Audited
 from sksearch.search import GPHyperbandSearchCV, IncrementalEvaluationSearchCV
 from sksearch.space import Space
 from tests.checkpoint.test_resume import fit_and_stop
@@ -138,7 +139,7 @@ def test_an_audit_can_be_asked_for_afterwards(tmp_path):
     whole = halving(audit=0.2).fit(X, Y)
     halving(checkpoint_dir=tmp_path).fit(X, Y)
     before = Curve.n_calls
-    with pytest.warns(UserWarning, match="fitted models of 80 evaluations .* are gone"):
+    with pytest.warns(UserWarning, match="fitted models of 80 evaluations .* were deleted"):
         audited = halving(audit=0.2, checkpoint_dir=tmp_path, refit=False).fit(X, Y)
     assert rows(audited) == rows(whole)
     assert Curve.n_calls - before == 2 * 27 * len(audited.audited_)  # their states are gone
@@ -165,7 +166,7 @@ def test_schedulers_whose_rungs_are_not_known_refuse_it():
         halving(audit=1.5).fit(X, Y)
 
 
-def test_nobody_is_audited_where_nobody_is_stopped():
+def test_no_candidate_is_audited_if_none_is_stopped():
     problem = Problem(Space(SPACE), 1, 27)
     assert Audited(FullFidelity(5)).plan(problem).total_resources(continues=True) == 5 * 27
     search = halving(audit=0.5, min_resources="auto", max_resources=2).fit(X, Y)
@@ -201,7 +202,7 @@ def test_the_report_says_that_stopping_was_harmless():
     assert f"audit of {len(search.audited_)} stopped candidates: none would have won" in said
     n = len(search.audited_)
     most = 100 * (1 - 0.05 ** (1 / n))  # Clopper and Pearson's bound for none of n
-    assert f"of all stopped at most {most:.0f} % would" in said
+    assert f"at most {most:.0f} % of all stopped candidates would have" in said
 
 
 def test_the_report_of_several_objectives_says_by_which_of_them_an_audit_judges():

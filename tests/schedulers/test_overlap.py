@@ -6,7 +6,8 @@ from joblib import parallel_config
 
 from sksearch.executors import VirtualClock
 from sksearch.samplers import RandomSampler, TPESampler
-from sksearch.schedulers import Hyperband, IteratedHalving
+from sksearch.schedulers import Hyperband
+from sksearch.schedulers._iterated_halving import IteratedHalving
 from sksearch.simulators import Branin, GammaCurves, play
 from tests.checkpoint.test_resume import fit_and_stop, make, outcome
 from tests.interrupted import X, Y
@@ -77,7 +78,7 @@ def test_who_is_next_is_the_one_that_would_end_first():
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("after", [3, 9, 17, 24, 31, 40])
-def test_a_search_that_goes_on_tells_in_the_same_order(after, tmp_path):
+def test_a_search_that_continues_tells_in_the_same_order(after, tmp_path):
     def search(folder=None, n_jobs=None):
         search = make("bohb", folder, transfer="all", batch_size=5, n_jobs=n_jobs)
         return search.set_params(estimator__random_state=0)  # threads share the global one

@@ -130,7 +130,7 @@ def test_a_wrong_decision_is_refused_before_training(decision, error, message):
     assert Curve.n_calls == n_calls
 
 
-def test_a_study_says_what_is_wrong_too():
+def test_a_study_names_the_fault_as_well():
     problem = Problem(Space({"x": uniform(0, 1)}), max_resources=8)
     with pytest.raises(ValueError, match="whole number from 1 to 8"):
         Study(problem, RandomSampler(), Own(Start(9))).ask()
@@ -162,7 +162,7 @@ def test_one_with_rungs_still_needs_to_be_told_what_is_spent():
             whole_fits(scheduler).fit(X, y)
 
 
-def test_one_that_is_told_by_fold_gets_folds():
+def test_one_told_fold_by_fold_gets_folds():
     search = SearchCV(
         Curve(), {"quality": uniform(0, 1)}, sampler=RandomSampler(), scheduler=Folds(), cv=3,
         random_state=0,

@@ -12,7 +12,8 @@ from sksearch.executors import VirtualClock
 from sksearch.history import Problem, Result
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import ASHA, PASHA
-from sksearch.simulators import FAMILIES, GammaCurves, Rastrigin, play
+from sksearch.simulators import FAMILIES, GammaCurves, play
+from sksearch.simulators._functions import Rastrigin
 from sksearch.space import Space
 from sksearch.study import Study
 

@@ -138,7 +138,7 @@ def test_equal_candidates_are_not_dropped():
     assert winner(history) == 0
 
 
-def test_equal_candidates_make_nobody_sure_of_others():
+def test_equal_candidates_give_no_certainty_about_others():
     """Of twenty candidates that score the same nothing follows for one that does not."""
     rng = np.random.default_rng(1)
     scores = np.tile(rng.normal(0, 0.1, (1, 5)), (21, 1))
@@ -146,7 +146,7 @@ def test_equal_candidates_make_nobody_sure_of_others():
     assert winner(race(scores)) == 20
 
 
-def test_scores_without_any_spread_are_told_apart_at_once():
+def test_scores_without_any_spread_are_distinguished_at_once():
     scores = np.repeat(np.array([[0.5], [0.4], [0.6], [0.55]]), 5, axis=1)
     assert [t.resource for t in race(scores).trials] == [5, 1, 5, 1]
 
@@ -232,7 +232,7 @@ def test_the_number_of_workers_changes_nothing(sampler, batch_size):
 
 @pytest.mark.whole
 @pytest.mark.parametrize("n_told", [1, 3, 9, 17])
-def test_it_goes_on_from_a_checkpoint_at_any_point(n_told, tmp_path):
+def test_it_continues_from_a_checkpoint_at_any_point(n_told, tmp_path):
     whole = search(sampler=GPSampler()).fit(X, y)
     search(sampler=GPSampler(), checkpoint_dir=tmp_path).fit(X, y)
     lines = (tmp_path / "journal.jsonl").read_bytes().splitlines(keepends=True)
@@ -249,7 +249,7 @@ def test_it_goes_on_from_a_checkpoint_at_any_point(n_told, tmp_path):
 
 
 @pytest.mark.whole
-def test_the_winner_is_that_of_full_cross_validation_for_less():
+def test_the_winner_matches_full_cross_validation_for_less():
     full = search(scheduler=FullFidelity(12), resource=None).fit(X, y)
     raced = search().fit(X, y)
     assert raced.best_params_ == full.best_params_

@@ -11,7 +11,8 @@ from sklearn.preprocessing import StandardScaler
 from sksearch import ASHASearchCV, BOHBSearchCV
 from sksearch.executors import VirtualClock
 from sksearch.search import PASHASearchCV
-from sksearch.simulators import FAMILIES, Branin, GammaCurves, Rastrigin, SimulatedEstimator
+from sksearch.simulators import FAMILIES, Branin, GammaCurves, SimulatedEstimator
+from sksearch.simulators._functions import Rastrigin
 
 X, y = load_iris(return_X_y=True)
 SPACE = {"sgdclassifier__alpha": loguniform(1e-6, 1)}

@@ -24,16 +24,18 @@ from sksearch import (
     RandomSearchCV,
     SearchCV,
     SuccessiveHalvingSearchCV,
+    When,
+    load_history,
     tune,
 )
-from sksearch.checkpoint import load_history
 from sksearch.executors import VirtualClock, spend
 from sksearch.history import Problem, Result
 from sksearch.model_selection import GridSearchCV
 from sksearch.samplers import GPSampler, RandomSampler
-from sksearch.schedulers import FoldRace, FullFidelity, IteratedHalving, MedianStopping
+from sksearch.schedulers import FoldRace, FullFidelity, MedianStopping
+from sksearch.schedulers._iterated_halving import IteratedHalving
 from sksearch.search import FabolasSearchCV
-from sksearch.space import Space, When
+from sksearch.space import Space
 from sksearch.study import Study
 
 X, y = load_iris(return_X_y=True)
@@ -80,7 +82,7 @@ def test_without_a_count_and_a_time_there_are_fifty_candidates():
     assert SearchCV(SVC(C=9), {"C": [1, 2, 3]}).plan(X, y).n_candidates == 3  # not the own
 
 
-def test_the_plan_says_what_was_chosen():
+def test_the_plan_lists_the_choices():
     text = str(SearchCV(SVC(), timeout=60).plan(X, y))
     assert text.splitlines()[0] == "space: the default for the estimator, C, gamma"
     assert "first candidates: the untuned estimator, then" in text
@@ -125,7 +127,7 @@ def test_a_measured_plan_compares_the_bill_with_the_time():
     with VirtualClock():
         text = str(search.plan(X, y, measure=True))
         assert "80 full fits, about 4 minutes" in text
-        assert "timeout=60 ends it after about 0.25 of that" in text
+        assert "timeout=60 ends it after about 0.25 of this time" in text
         text = str(clone(search).set_params(n_iter=5).plan(X, y, measure=True))
         assert "timeout" not in text
 
@@ -286,7 +288,7 @@ def test_bad_arguments_are_refused(params, match):
 
 
 @pytest.mark.whole
-def test_a_checkpoint_of_one_line_goes_on(tmp_path):
+def test_a_checkpoint_of_one_line_continues(tmp_path):
     search = SearchCV(SVC(), n_iter=12, cv=3, random_state=0, checkpoint_dir=tmp_path)
     whole = clone(search).set_params(checkpoint_dir=None).fit(X, y)
     search.set_params(patience=1).fit(X, y)
@@ -322,7 +324,7 @@ def test_what_is_outside_has_a_place(space, own, place):
     assert np.allclose(space.place(found), place, equal_nan=True)
 
 
-def test_the_own_params_of_a_union_are_those_of_a_dict_that_holds_them():
+def test_the_own_params_of_a_union_match_a_dict_that_holds_them():
     space = Space([{"C": [5, 6]}, {"C": [1.0, 2.0], "kernel": ["rbf"]}])
     assert space.baseline(SVC().get_params()) == {"C": 1.0, "kernel": "rbf"}
     listed = Space([{"C": [5]}, {"C": [6]}])
@@ -330,13 +332,13 @@ def test_the_own_params_of_a_union_are_those_of_a_dict_that_holds_them():
     assert listed.baseline(SVC(C=6).get_params()) == {"C": 6}
 
 
-def test_a_value_that_is_given_is_that_of_the_space():
+def test_a_value_that_is_given_matches_the_space():
     space = Space({"early_stopping": [False], "learning_rate": loguniform(0.01, 1)})
     own = space.baseline(HistGradientBoostingClassifier().get_params())
     assert own == {"early_stopping": False, "learning_rate": 0.1}
 
 
-def test_a_finite_space_is_searched_beside_what_is_outside():
+def test_a_finite_space_is_searched_next_to_what_is_outside():
     problem = Problem(Space({"x": [1, 2]}), initial_params=({"x": 9},), has_baseline=True)
     study = Study(problem, RandomSampler(), FullFidelity(5))
     seen = []
@@ -351,7 +353,7 @@ def test_a_finite_space_is_searched_beside_what_is_outside():
 # ---- tune
 
 
-def test_tune_says_what_it_found(capsys):
+def test_tune_summarises_its_result(capsys):
     tuned = tune(RandomForestClassifier(10, random_state=0), X, y, timeout=2, cv=3, random_state=0)
     out = capsys.readouterr().out
     assert f"best score {tuned.best_score_:.4g}, mean of 3 folds" in out
@@ -360,7 +362,7 @@ def test_tune_says_what_it_found(capsys):
     assert tuned.predict(X).shape == y.shape
 
 
-def test_tune_passes_on_what_it_is_given(capsys):
+def test_tune_passes_on_its_arguments(capsys):
     start = time.perf_counter()
     tuned = tune(
         SGDClassifier(), X, y, timeout=30, verbose=0, n_iter=3, refit=False,
@@ -446,7 +448,7 @@ def test_ctrl_c_ends_the_training_of_an_average_though_an_estimator_swallows_it(
 
 
 @pytest.mark.parametrize("error_score", [np.nan, "raise"])
-def test_an_error_that_was_ctrl_c_is_no_failure_of_a_candidate(error_score):
+def test_an_error_that_was_ctrl_c_is_not_a_failure_of_a_candidate(error_score):
     class Breaks(Slow):
         def fit(self, X, y):
             if self.quality < 0.5:

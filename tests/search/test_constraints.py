@@ -179,7 +179,7 @@ def test_bad_bounds_are_refused(args, error):
         Bound(*args)
 
 
-def test_a_race_needs_scores_and_says_so():
+def test_a_race_needs_scores_and_reports_it():
     bound = Bound("fit_time", "<=", 10)
     kwargs = {"constraints": bound, "random_state": 0}
     for scheduler, resource in ((FoldRace(4), "folds"), (PASHA(), "n_samples")):
@@ -285,7 +285,7 @@ def test_seconds_and_bytes_are_measured_kept_and_replayed(tmp_path):
     assert pickle.loads(pickle.dumps(again)).best_params_ == again.best_params_
 
 
-def test_the_time_of_training_is_that_of_all_rungs():
+def test_the_time_of_training_matches_all_rungs():
     search = SuccessiveHalvingSearchCV(
         Priced(), SQUARE, resource="epochs", max_resources=9, n_candidates=9, cv=2,
         constraints=Bound("fit_time", "<=", 100), random_state=0,

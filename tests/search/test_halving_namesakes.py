@@ -98,7 +98,7 @@ def random_settings():
 
 @pytest.mark.few(4)
 @pytest.mark.parametrize(("name", "options"), list(random_settings()), ids=str)
-def test_rows_counts_and_winner_are_those_of_scikit_learn(name, options):
+def test_rows_counts_and_winner_match_scikit_learn(name, options):
     space = GRID if name == "HalvingGridSearchCV" else GRID | {"max_features": randint(1, 6)}
     assert_equal_to_scikit_learn(name, TREE, space, **options)
 
@@ -114,7 +114,7 @@ def test_rows_counts_and_winner_are_those_of_scikit_learn(name, options):
         (9, 3),
     ],
 )
-def test_counts_of_iterations_are_those_of_logarithms_in_floating_point(n_candidates, factor):
+def test_counts_of_iterations_match_logarithms_in_floating_point(n_candidates, factor):
     space = {"quality": loguniform(0.1, 1)}
     options = {"n_candidates": n_candidates, "factor": factor, "cv": 2, "random_state": 0}
     options |= {"resource": "n_units", "max_resources": 1000, "refit": False}
@@ -232,7 +232,7 @@ def test_a_rule_chooses_among_the_last_iteration():
             "min_resources_=15 is greater than max_resources_=14",
         ),
         ({"min_resources": 3, "cv": 5}, "leaves no row of a fold of 48: pass 5 or more"),
-        ({"max_resources": 241}, "more than the 240 of X"),
+        ({"max_resources": 241}, "more than the 240 rows of X"),
         ({"factor": 1}, "'factor' parameter"),
         ({"min_resources": "auto"}, "'min_resources' parameter"),
     ],
@@ -270,7 +270,7 @@ def test_two_counts_that_follow_from_each_other_are_refused():
         (NAMES[1], np.random.RandomState(0)),
     ],
 )
-def test_a_search_that_was_stopped_goes_on_to_the_same_rows(name, seed, tmp_path):
+def test_a_search_that_was_stopped_continues_to_the_same_rows(name, seed, tmp_path):
     cls, args = getattr(sksearch.search, name), (TREE, GRID)
     options = {"factor": 2, "cv": 2, "random_state": seed}
     options |= {"n_candidates": 8} if name == "HalvingRandomSearchCV" else {}
@@ -313,7 +313,7 @@ def test_points_that_are_not_allowed_are_left_out():
     assert search.n_candidates_[0] == len(allowed)
 
 
-def test_epochs_go_on_from_iteration_to_iteration():
+def test_epochs_continue_from_iteration_to_iteration():
     space = {"alpha": loguniform(1e-5, 1)}
     options = {"resource": "epochs", "max_resources": 9, "n_candidates": 9, "random_state": 0}
     search = HalvingRandomSearchCV(SGDClassifier(random_state=0), space, **options).fit(X, y)

@@ -89,7 +89,7 @@ def test_best_params_make_the_best_estimator(search):
 
 
 @pytest.mark.whole
-def test_one_penalty_is_that_of_a_fine_grid():
+def test_one_penalty_matches_a_fine_grid():
     grid = {"alpha": np.logspace(-5, 5, 201)}
     best = GridSearchCV(Ridge(), grid, cv=3, scoring=ARGS["scoring"]).fit(X, Y)
     found = HypergradientSearchCV(Ridge(), **ARGS).fit(X, Y)
@@ -98,7 +98,7 @@ def test_one_penalty_is_that_of_a_fine_grid():
 
 
 @pytest.mark.whole
-def test_it_goes_on_where_the_optimizer_has_converged():
+def test_it_continues_where_the_optimizer_has_converged():
     search = HypergradientSearchCV(Ridge(), **ARGS | {"n_iter": 40}).fit(X, Y)
     alphas = search.cv_results_["param_alpha"].data.astype(float)
     assert len(set(alphas)) == 40
@@ -138,7 +138,7 @@ def test_classes_and_mixed_columns():
 
 
 @pytest.mark.whole
-def test_a_search_that_was_stopped_goes_on_with_the_same_candidates(tmp_path):
+def test_a_search_that_was_stopped_continues_with_the_same_candidates(tmp_path):
     args = ARGS | {"scoring": scorer, "n_iter": 6}
     whole = HypergradientSearchCV(MODEL, **args).fit(X, Y)
     args["checkpoint_dir"] = tmp_path / "search"

@@ -45,7 +45,7 @@ def test_the_population_is_chosen_by_the_named_sampler(population, sampler):
     assert type(search._compose(None, None)[0]) is sampler
 
 
-def test_epochs_that_are_trained_are_those_of_the_plan_and_within_the_budget():
+def test_trained_epochs_match_the_plan_and_stay_within_the_budget():
     Curve.n_calls = 0
     search = search_of(population="random", budget=60, refit=False).fit(X, y)
     assert Curve.n_calls == search.n_splits_ * search.plan_.total_resources

@@ -176,7 +176,7 @@ def test_more_candidates_than_there_are_means_all_of_them(cls):
 
 @pytest.mark.few(5)
 @pytest.mark.parametrize("cls", FULL + HYBRID)
-def test_what_is_done_is_what_was_planned(cls):
+def test_a_search_does_what_was_planned(cls):
     search = search_of(cls, batch_size=2)
     plan = search.plan(X, y)
     assert search.fit(X, y).plan_ == plan
@@ -203,7 +203,7 @@ def test_epochs_that_were_paid_are_not_paid_again(cls):
 @pytest.mark.parametrize(
     ("n_iter", "n_initial", "count"), [(8, None, 2), (40, None, 4), (9, 5, 5)]
 )
-def test_the_first_candidates_are_those_of_a_design(n_iter, n_initial, count):
+def test_the_first_candidates_match_a_design(n_iter, n_initial, count):
     """Those of different models are the same as long as there is no model."""
     first, second = (
         search_of(cls, n_iter=n_iter, n_initial=n_initial).fit(X, y).cv_results_["params"]
@@ -291,7 +291,7 @@ def test_failures_are_avoided_though_scores_grow_towards_them(cls):
 
 
 @pytest.mark.parametrize("cls", FULL + HYBRID)
-def test_a_search_where_all_fail_says_so(cls):
+def test_a_search_where_all_fail_is_reported(cls):
     early = {"n_initial": 3} if "n_initial" in signature(cls).parameters else {}
     search = search_of(cls, Failing(threshold=-1.0), {"quality": uniform(0, 1)}, **early)
     with pytest.raises(ValueError, match="too good to be true"):
@@ -351,7 +351,7 @@ def test_hybrids_beat_hyperband():
 @pytest.mark.filterwarnings("ignore:The first bracket will take")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("cls", FULL + HYBRID)
-def test_a_timeout_ends_it_with_what_is_known(cls, n_jobs):
+def test_a_timeout_ends_it_with_the_results_so_far(cls, n_jobs):
     kwargs = {"max_resources": 243} if cls in HYBRID else {"n_iter": 10_000}
     search = search_of(
         cls, Bowl(seconds=0.01), timeout=0.25, n_jobs=n_jobs, batch_size=2, **kwargs

@@ -2,6 +2,7 @@
 
 import pickle
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -19,11 +20,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, report
+from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, default_models, report
 from sksearch.estimators import OneOf
-from sksearch.fitting import AveragedClassifier
+from sksearch.fitting.finish._averaged import AveragedClassifier
 from sksearch.plotting import ImportanceDisplay, ParallelDisplay, SliceDisplay
-from sksearch.space import default_models
 from tests import interrupted
 from tests.checkpoint.test_resume import fit_and_stop, outcome
 
@@ -69,8 +69,9 @@ def test_the_best_is_a_plain_model_with_the_best_params(found):
         if key != "model"
     }
     expected = clone(dict(NAMED)[name]).set_params(**own).fit(X, Y)
-    assert type(found.best_estimator_) is type(expected)
-    assert found.best_estimator_.get_params() != {}
+    best = found.best_estimator_
+    assert type(getattr(best, "model", best)) is type(expected)  # but for its probabilities
+    assert best.get_params() != {}
     np.testing.assert_array_equal(found.predict(X), expected.predict(X))
     assert found.n_features_in_ == 4
     assert list(found.classes_) == [0, 1, 2]
@@ -107,7 +108,7 @@ def test_the_count_of_workers_changes_nothing(found, n_jobs):
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize("after", [2, 5, 7])
-def test_a_search_that_was_stopped_goes_on_to_the_same_end(after, tmp_path):
+def test_a_search_that_was_stopped_continues_to_the_same_end(after, tmp_path):
     def search(folder):
         options = ARGS | {"n_iter": 4, "checkpoint_dir": folder}
         return SearchCV(NAMED, **options, scoring=interrupted.scorer)
@@ -183,7 +184,7 @@ def test_a_model_that_nothing_is_known_of_takes_part_as_it_is():
     assert "no default space for U (Unknown)" in str(search.plan(X, Y))
 
 
-def test_regressors_too():
+def test_regressors_as_well():
     Xr, yr = load_diabetes(return_X_y=True)
     search = SearchCV([Ridge(), KNeighborsRegressor()], n_iter=4)
     assert is_regressor(search)
@@ -283,7 +284,7 @@ def test_default_models_take_mixed_columns_with_gaps():
 def test_default_models_of_arrays():
     gaps = np.where(X > 6.5, np.nan, X)
     names = [name for name, _ in default_models(gaps, Y)]
-    assert names == ["linear", "forest", "boosting", "net", "kernel"]
+    assert names == ["linear", "boosting", "forest", "extra", "net", "kernel", "nearest"]
     for _, model in default_models(gaps, Y)[:3]:
         assert clone(model).fit(gaps, Y).score(gaps, Y) > 0.8
     assert [n for n, _ in default_models(np.zeros((5001, 2)), np.arange(5001) % 2)][-1] == "net"
@@ -298,7 +299,7 @@ def test_default_models_of_arrays():
         (np.arange(100), "classification", True),
     ],
 )  # fmt: skip
-def test_the_task_is_told_by_the_target(y, task, classifies):
+def test_the_task_follows_from_the_target(y, task, classifies):
     models = default_models(np.zeros((100, 2)), y, task=task)
     assert all(is_classifier(model) == classifies for _, model in models)
 
@@ -306,18 +307,18 @@ def test_the_task_is_told_by_the_target(y, task, classifies):
 @pytest.mark.parametrize(
     ("X", "y", "task", "words"),
     [
-        (X, Y, "ranking", "task='ranking' must be"), (X, Y[:9], None, "one target for each"),
-        (X[:, 0], Y, None, "X must be a table"), (X, X, None, "one target"),
+        (X, Y, "ranking", "task='ranking' must be"), (X, Y[:9], None, "one or several targets"),
+        (X[:, 0], Y, None, "X must be a table"), (X, np.stack([X, X]), None, "got X of shape"),
     ],
 )  # fmt: skip
-def test_what_is_no_table_has_no_default_models(X, y, task, words):
+def test_data_without_a_table_have_no_default_models(X, y, task, words):
     with pytest.raises(ValueError, match=words):
         default_models(X, y, task=task)
 
 
 def test_a_search_over_the_default_models():
     frame, y = table()
-    search = SearchCV(default_models(frame, y)[:3], n_iter=5, cv=3, random_state=0).fit(frame, y)
+    search = SearchCV(default_models(frame, y)[:3:2], n_iter=5, cv=3, random_state=0).fit(frame, y)
     assert search.score(frame, y) > 0.6
     assert list(search.feature_names_in_) == list(frame.columns)
 
@@ -327,12 +328,12 @@ def test_a_search_over_the_default_models():
 
 def test_auto_chooses_the_models_for_the_data_of_each_fit():
     search = SearchCV("auto", n_iter=3, cv=2, random_state=0)
-    assert "models: linear, forest, boosting, net, kernel" in str(search.plan(X, Y))
+    assert "models: linear, boosting, forest, extra, net, kernel" in str(search.plan(X, Y))
     assert clone(search).get_params(deep=False)["estimator"].named == []
     search.set_params(n_iter=1).fit(X, Y)
     assert is_classifier(search)
     assert search.predict(X).shape == Y.shape
-    assert str(search.report()).startswith("SearchCV(5 models): 1 candidate")
+    assert str(search.report()).startswith("SearchCV(7 models): 1 candidate")
     again = pickle.loads(pickle.dumps(search))
     np.testing.assert_array_equal(again.predict(X), search.predict(X))
     rows, target = (each[:60] for each in load_diabetes(return_X_y=True))
@@ -348,8 +349,6 @@ def test_auto_takes_a_frame_and_goes_in_cross_validation():
     assert min(cross_validate(search, frame.drop(columns="day"), y, cv=2)["test_score"]) > 0.4
     with pytest.raises(ValueError, match="chooses models by y, but y is missing"):
         search.fit(frame)
-    with pytest.raises(ValueError, match=r"y has 2 columns"):
-        search.fit(X, X[:, :2])
 
 
 @pytest.mark.parametrize(
@@ -370,6 +369,37 @@ def test_auto_has_the_folds_of_a_classifier_if_y_has_classes(data):
     if has_classes:
         assert all(list(each.classes_) == list(np.unique(target)) for each in fitted)
         StackingClassifier([("auto", search)])._validate_estimators()
+
+
+SEVERAL = {
+    "labels that are there or not": np.column_stack([Y > 0, Y > 1]).astype(int),
+    "a rare label": np.column_stack([Y > 0, np.arange(len(Y)) % 19 == 0]).astype(int),
+    "classes": np.column_stack([Y, 2 - Y]),
+    "names": np.array([*"abc"])[np.column_stack([Y, 2 - Y])],
+    "objects": np.array([*"abc"], object)[np.column_stack([Y, Y > 1])],
+    "numbers": X[:, :2] + 0.01 * np.arange(len(X))[:, None] ** 0.5,
+    "three numbers": pd.DataFrame(X[:, :3] / 7, columns=[*"abc"]),
+    "a column": Y[:, None] > 0,
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", SEVERAL)
+def test_auto_takes_several_targets(name):
+    y = SEVERAL[name]
+    assert len(default_models(X, y)) == 7
+    search = RandomSearchCV("auto", [{"model": ["linear", "nearest"]}], n_iter=2, cv=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        search.fit(X, y.ravel() if name == "a column" else y)
+    assert "ok" in search.statuses_  # a fold may lack a rare label
+    assert is_classifier(search) == ("number" not in name)
+    assert len(search.predict(X)) == len(X)
+    assert np.shape(search.predict(X)) == (np.shape(y) if name != "a column" else (len(X),))
+    if is_classifier(search):
+        assert hasattr(search, "predict_proba")
+    assert np.isfinite(search.score(X, y))
+    assert str(search.report())
 
 
 def test_auto_has_the_result_of_its_list():

@@ -28,10 +28,17 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, report, tune
+from sksearch import (
+    HyperbandSearchCV,
+    RandomSearchCV,
+    SearchCV,
+    When,
+    default_models,
+    report,
+    tune,
+)
 from sksearch.estimators import OneOf
 from sksearch.model_selection import GridSearchCV, HalvingGridSearchCV
-from sksearch.space import When, default_models
 
 X, Y = make_classification(60, 6, n_informative=4, n_classes=3, random_state=0)
 COMMON = {
@@ -309,7 +316,7 @@ def test_so_it_does_with_several_metrics_and_a_count_of_iterations():
     assert set(search.statuses_) == {"ok"}
 
 
-def test_scores_are_those_of_the_plain_models():
+def test_scores_match_the_plain_models():
     for pair in LINEAR:
         alone = GridSearchCV(pair[1], {"C" if pair[0] == "a" else "alpha": [1.0]}, cv=3)
         both = GridSearchCV(LINEAR, {}, cv=3).fit(X, Y)

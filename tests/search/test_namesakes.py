@@ -126,7 +126,7 @@ DRAWS = {
 
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("name", DRAWS)
-def test_draws_are_those_of_scikit_learn(name, seed):
+def test_draws_match_scikit_learn(name, seed):
     estimator, space, n_iter = DRAWS[name]
     options = {"n_iter": n_iter, "random_state": seed, "cv": 3}
     assert_equal_to_scikit_learn("RandomizedSearchCV", estimator, space, **options)
@@ -232,7 +232,7 @@ def test_entries_that_lists_have_twice_are_drawn_as_in_scikit_learn():
         [3],
     ],
 )
-def test_what_is_no_grid_is_refused_in_the_words_of_scikit_learn(grid):
+def test_an_invalid_grid_is_refused_with_the_message_of_scikit_learn(grid):
     ours, _ = outcome_of(GridSearchCV, SVC(), grid)
     theirs, _ = outcome_of(model_selection.GridSearchCV, SVC(), grid)
     assert type(ours) is type(theirs)
@@ -283,7 +283,7 @@ def test_a_grid_ends_when_the_time_is_up():
     assert 0 < len(tried) < 100_000
 
 
-def test_a_grid_goes_on_from_its_checkpoint(tmp_path):
+def test_a_grid_continues_from_its_checkpoint(tmp_path):
     args = SVC(), {"C": [1, 10, 1]}
     first = GridSearchCV(*args, checkpoint_dir=tmp_path, random_state=0).fit(X, y)
     again = GridSearchCV(*args, checkpoint_dir=tmp_path, random_state=0).fit(X, y)
@@ -343,7 +343,7 @@ def test_a_report_can_be_made_of_rows_that_repeat():
         ({"timeout": 0.3}, {"n": When(randint(1, 9), "quality", ">", 0.5), **QUALITY}),
     ],
 )
-def test_without_a_count_draws_go_on_until_something_ends_them(cls, ends, space):
+def test_without_a_count_draws_continue_until_something_ends_them(cls, ends, space):
     class Named(Curve):
         def __init__(self, quality=0.5, n=1):
             super().__init__(quality)

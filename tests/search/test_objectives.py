@@ -24,11 +24,10 @@ from sksearch import (
     samplers,
 )
 from sksearch._utils._fronts import best_first, crowding, fronts, hypervolume
-from sksearch.base import State
+from sksearch.base._state import State
 from sksearch.fitting.run._states import dump_state, load_state, size_of
 from sksearch.history import Problem, Result
 from sksearch.plotting import HypervolumeDisplay, ParetoDisplay
-from sksearch.reporting import hypervolume_curve
 from sksearch.samplers import (
     ForestSampler,
     GPSampler,
@@ -41,6 +40,7 @@ from sksearch.samplers import (
 from sksearch.samplers._scalarised import MARGIN
 from sksearch.schedulers import FullFidelity
 from sksearch.space import Space
+from sksearch.stats._hypervolume import hypervolume_curve
 from sksearch.study import Study
 
 X, y = load_iris(return_X_y=True)
@@ -106,7 +106,7 @@ def test_the_first_ones_need_no_order_of_the_others(n_enough):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_volume_is_that_of_moocore(seed):
+def test_the_volume_matches_moocore(seed):
     moocore = pytest.importorskip("moocore")
     Y = np.random.default_rng(seed).normal(size=(20, 2))
     expected = moocore.hypervolume(-Y, ref=[0.5, 0.7])
@@ -122,7 +122,7 @@ def test_the_volume_by_hand():
 # ---- searches
 
 
-def test_the_front_is_what_nobody_dominates():
+def test_the_front_has_the_candidates_that_are_not_dominated():
     search = tradeoff(n_iter=30)
     results, front = search.cv_results_, search.pareto_
     Y = np.column_stack([results["mean_test_gain"], -results["mean_test_price"]])
@@ -223,12 +223,12 @@ def test_promotion_is_by_non_dominated_sorting(cls):
     ("kwargs", "error", "message"),
     [
         ({"objectives": ["gain"]}, ValueError, "at least two distinct metrics"),
-        ({"objectives": ["gain", "-gain"]}, ValueError, "each once"),
+        ({"objectives": ["gain", "-gain"]}, ValueError, "distinct metrics"),
         ({"objectives": ["gain", 3]}, TypeError, "list of names"),
         ({"objectives": ["-price", "fit_time"]}, ValueError, "to maximize"),
         ({"refit": "elbow"}, ValueError, "refit='elbow' must be one of"),
         ({"refit": Bound("luck", "<=", 1)}, ValueError, "must bound one of the objectives"),
-        ({"refit": {"luck": 1}}, ValueError, "must have weights of objectives"),
+        ({"refit": {"luck": 1}}, ValueError, "must have weights of the objectives"),
         ({"refit": {"gain": 1, "price": -1}}, ValueError, "at least 0"),
         ({"refit": {"gain": "all"}}, ValueError, "at least 0"),
         ({"refit": {"gain": np.nan}}, ValueError, "at least 0"),

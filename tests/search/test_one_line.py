@@ -140,7 +140,7 @@ def silhouette(model, X, y=None):
     return silhouette_score(X, model.predict(X))
 
 
-def test_never_behind_holds_for_cross_val_score_too():
+def test_never_behind_holds_for_cross_val_score_as_well():
     X, y = load_iris(return_X_y=True)
     search = SearchCV(SVC(), timeout=1, cv=3).fit(X, y)
     untuned = cross_val_score(SVC(), X, y, cv=3).mean()

@@ -23,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sksearch import HyperbandSearchCV, PBTSearchCV, SearchCV, When
-from sksearch.base import State
+from sksearch.base._state import State
 from sksearch.estimators._mutable_params import change, mutable_params
 from sksearch.history import Problem, Result
 from sksearch.plotting import ScheduleDisplay
@@ -127,7 +127,7 @@ def test_a_schedule_beats_the_best_constant_value_with_the_same_epochs():
     assert first > 3 * last
 
 
-def test_members_go_on_from_the_models_of_their_parents(found):
+def test_members_continue_from_the_models_of_their_parents(found):
     history, children = found.history_, 0
     for trial in history.trials:
         if trial.parent is None:

@@ -30,7 +30,7 @@ def test_a_plan_of_100_000_candidates_does_not_draw_them():
     assert search.param_distributions["quality"].n_draws <= 2 * (table + 1)
 
 
-def test_candidates_drawn_one_by_one_are_those_of_scikit_learn():
+def test_candidates_drawn_one_by_one_match_scikit_learn():
     space = {"quality": uniform(), "other": [1, 2, 3]}
     search = RandomSearchCV(Curve(), space, n_iter=7, cv=2, refit=False, random_state=3)
     drawn = list(ParameterSampler(space, 7, random_state=np.random.RandomState(3)))

@@ -16,6 +16,7 @@ from sksearch import (
     HyperbandSearchCV,
     RandomSearchCV,
     SearchCV,
+    When,
 )
 from sksearch.acquisition._criterion import UserPrior, beliefs
 from sksearch.base import Start
@@ -33,7 +34,7 @@ from sksearch.samplers import (
 )
 from sksearch.schedulers import FullFidelity
 from sksearch.search import CMAESSearchCV, earlier_results
-from sksearch.space import Beliefs, LogRandInt, Space, When
+from sksearch.space import Beliefs, LogRandInt, Space
 from sksearch.study import Study
 from tests.fakes import Curve
 

@@ -31,7 +31,6 @@ from sksearch.checkpoint import SearchMismatchError
 from sksearch.fitting.prepare._prior_results import read_earlier
 from sksearch.history import History, Problem, Result
 from sksearch.samplers import (
-    EarlierTask,
     GPSampler,
     NSGA2Sampler,
     RandomSampler,
@@ -40,6 +39,7 @@ from sksearch.samplers import (
     _warm_start,
 )
 from sksearch.samplers._scalarised import for_aims
+from sksearch.samplers._warm_start import EarlierTask
 from sksearch.schedulers import FullFidelity
 from sksearch.search import earlier_results
 from sksearch.space import Space
@@ -196,7 +196,7 @@ def test_results_outside_of_the_space_are_left_out_and_refused_if_all_are():
     ).fit(X, y)
     assert search.best_params_ == {"C": 1, "gamma": 1}
     search.set_params(prior_results=[random_search(), {"params": [{"C": 1e9}], "score": [1.0]}])
-    with pytest.raises(ValueError, match=r"prior_results\[1\] has 1 candidate, and none"):
+    with pytest.raises(ValueError, match=r"prior_results\[1\] has 1 candidate, but none"):
         search.fit(X, y)
 
 

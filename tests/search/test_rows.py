@@ -1,6 +1,7 @@
 """Fewer rows in the training folds of a search whose time is short for all of them."""
 
 import math
+import re
 import signal
 import warnings
 from contextlib import suppress
@@ -66,6 +67,12 @@ def fitted(timeout=60, **kwargs):
     return search, clock.seconds
 
 
+def rows_of(search):
+    """The number of rows in a training fold, and whether they are the latest; None for all."""
+    found = re.search(r"rows: (the latest )?([\d,]+) of", str(search.plan_))
+    return found and (int(found[2].replace(",", "")), bool(found[1]))
+
+
 class Measured:
     """The cost of a training by its count of rows, and which counts were measured."""
 
@@ -125,9 +132,9 @@ def test_a_training_that_takes_all_the_time_leaves_the_fewest_rows():
 
 def test_a_short_time_is_spent_on_a_part_of_the_rows():
     search, seconds = fitted(timeout=60)
-    n_rows = search._sample.n_rows
-    assert MIN_ROWS < n_rows < 7_500
-    assert sum(n == n_rows for n in SEEN) > N_FITS - 4
+    n_rows, _ = rows_of(search)
+    assert 2_000 < n_rows < 7_500
+    assert sum(n == n_rows for n in SEEN) > 20  # of 24 for which there is time
     assert SEEN[-1] == N == search.best_estimator_.n_rows_
     assert search.best_estimator_.n_ones_ == y.sum()
     assert len(search.history_.trials) > 5
@@ -152,7 +159,7 @@ class Scored(Costly):
         return self.quality
 
 
-def test_the_last_training_is_foretold_without_the_scoring():
+def test_the_last_training_is_predicted_without_the_scoring():
     search = SearchCV(Scored(), SPACE, timeout=150, cv=4, random_state=0)
     with VirtualClock() as clock:
         search.fit(X, y)
@@ -169,7 +176,7 @@ def test_a_cost_that_is_hidden_at_few_rows_grows_like_the_rows_at_least():
 def test_without_a_last_training_there_is_time_for_more_rows():
     refitted, _ = fitted(timeout=60)
     alone, _ = fitted(timeout=60, refit=False)
-    assert alone._sample.n_rows > 1.15 * refitted._sample.n_rows
+    assert rows_of(alone)[0] > 1.15 * rows_of(refitted)[0]
 
 
 def test_there_is_time_for_two_candidates_on_many_folds():
@@ -230,17 +237,16 @@ def test_the_latest_rows_are_those_at_the_end_of_each_class():
 )  # fmt: skip
 def test_all_rows_where_the_search_is_not_free_to_choose(given):
     search, _ = fitted(**given)
-    assert search._sample is None
+    assert "rows:" not in str(search.plan_)
     assert set(SEEN) <= {500, 1_000, 2_000, 4_000, 7_500, N}
     assert (500 in SEEN) == ("timeout" in given)
-    assert "rows:" not in str(search.plan_)
 
 
 def test_a_last_training_that_takes_too_long_is_said_before():
     search = SearchCV(Costly(power=2), SPACE, timeout=60, cv=4, random_state=0)
     with VirtualClock(), pytest.warns(UserWarning, match="about 100 s.*timeout=60"):
         search.fit(X, y)
-    assert search._sample.n_rows == MIN_ROWS
+    assert rows_of(search) == (2_000, False)
     with VirtualClock(), pytest.warns(UserWarning, match="about 100 s"):
         search.plan(X, y, measure=True)
     with VirtualClock(), warnings.catch_warnings():
@@ -306,29 +312,29 @@ def test_a_plan_measures_only_when_asked():
     assert plan.seconds_per_fit == pytest.approx(SEEN[-1] / 1000)
 
 
-def test_a_search_that_goes_on_has_the_rows_that_it_began_with(tmp_path):
+def test_a_search_that_continues_has_the_rows_that_it_began_with(tmp_path):
     first, _ = fitted(checkpoint_dir=tmp_path / "search")
     n_seen = len(SEEN)
     again, _ = fitted(checkpoint_dir=tmp_path / "search", timeout=90)
-    assert again._sample == first._sample
-    assert set(SEEN[n_seen:]) == {first._sample.n_rows, N}
+    assert rows_of(again) == rows_of(first)
+    assert set(SEEN[n_seen:]) == {rows_of(first)[0], N}
     assert str(again.plan_).count("rows:") == 1
     n = len(first.history_.trials)
     for before, after in zip(first.history_.trials, again.history_.trials[:n], strict=True):
         assert before.params == after.params
 
 
-def test_a_search_that_goes_on_with_listed_folds(tmp_path):
+def test_a_search_that_continues_with_listed_folds(tmp_path):
     folds = list(KFold(4).split(X))
     first, _ = fitted(checkpoint_dir=tmp_path / "search", cv=folds)
     again, _ = fitted(checkpoint_dir=tmp_path / "search", cv=folds, timeout=90)
-    assert again._sample == first._sample
+    assert rows_of(again) == rows_of(first)
     assert len(again.history_.trials) > len(first.history_.trials)
 
 
 def test_folds_that_grow_are_measured_by_the_largest():
     search, _ = fitted(cv=TimeSeriesSplit(4))  # 2,000, 4,000, 6,000 and 8,000 rows
-    n_rows = search._sample.n_rows
+    n_rows, _ = rows_of(search)
     assert 2_000 < n_rows < 4_000
     assert set(SEEN) == {500, 1_000, 2_000, n_rows, N}
 
@@ -358,7 +364,7 @@ ENDS: list = []
 def test_where_the_future_is_tested_the_latest_rows_are_taken(cv):
     ENDS.clear()
     search, _ = fitted(estimator=Dated(), cv=cv)
-    assert f"rows: the latest {search._sample.n_rows:,} of" in str(search.plan_)
+    assert rows_of(search)[1]
     folds = list(cv.split(X)) if hasattr(cv, "split") else cv
     lasts = {int(train[-1]) for train, _ in folds}
     assert {last for _, last, _ in ENDS} == {*lasts, N - 1}
@@ -368,19 +374,18 @@ def test_where_the_future_is_tested_the_latest_rows_are_taken(cv):
 @pytest.mark.parametrize("cv", [KFold(4), [(p[:7_500], p[7_500:]) for p in [np.arange(N)[::-1]]]])
 def test_where_the_past_is_tested_too_rows_are_taken_by_chance(cv):
     search, _ = fitted(cv=cv)
-    assert search._sample.latest is False
-    assert "the latest" not in str(search.plan_)
+    assert not rows_of(search)[1]
 
 
-def test_a_search_that_goes_on_takes_the_latest_rows_as_before(tmp_path):
+def test_a_search_that_continues_takes_the_latest_rows_as_before(tmp_path):
     kwargs = {"checkpoint_dir": tmp_path / "search", "cv": TimeSeriesSplit(4)}
     first, _ = fitted(**kwargs)
     again, _ = fitted(timeout=90, **kwargs)
-    assert again._sample == first._sample
-    assert again._sample.latest
+    assert rows_of(again) == rows_of(first)
+    assert rows_of(again)[1]
 
 
 def test_predictions_out_of_fold_are_of_the_same_rows():
     search, _ = fitted()
     predicted = search.out_of_fold(X, y)
-    np.testing.assert_allclose(predicted[:, 1], search._sample.n_rows / N)
+    np.testing.assert_allclose(predicted[:, 1], rows_of(search)[0] / N)

@@ -85,7 +85,7 @@ def test_what_is_written_for_a_grid_is_right():
     assert list(frame["params"]) == [trial.params for trial in search.history_.trials]
 
 
-def test_luck_on_the_first_fold_is_no_mean():
+def test_luck_on_the_first_fold_is_not_a_mean():
     search = SearchCV(
         Lucky(), {"quality": uniform(0, 1)}, sampler=RandomSampler(), cv=5, n_iter=30,
         scheduler=FoldRace(30), resource="folds", random_state=0,

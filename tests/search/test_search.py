@@ -179,7 +179,7 @@ def test_the_top_is_the_best_at_full_resource_even_if_a_lower_rung_scored_more()
     assert search.best_score_ < max(search.cv_results_["mean_test_score"])
 
 
-def test_fitted_schedule_attributes_are_those_of_halving():
+def test_fitted_schedule_attributes_match_halving():
     search = SuccessiveHalvingSearchCV(
         Curve(), QUALITY, resource="epochs", min_resources=2, max_resources=18, random_state=0
     ).fit(X, y)
@@ -260,7 +260,7 @@ def test_a_target_score_ends_the_search():
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The first bracket will take")
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_a_timeout_ends_the_search_and_keeps_what_is_known(n_jobs):
+def test_a_timeout_ends_the_search_and_keeps_the_results(n_jobs):
     class Slow(Curve):
         def partial_fit(self, X, y=None):
             time.sleep(0.05)
@@ -341,7 +341,7 @@ def test_estimators_and_conditions_are_searched_in_a_union():
     assert not hasattr(forest, "estimators_")
 
 
-def test_sample_weight_is_sliced_for_partial_fit_too():
+def test_sample_weight_is_sliced_for_partial_fit_as_well():
     weight = np.where(y == 0, 0.0, 1.0)
     search = hyperband(
         make_pipeline(StandardScaler(), SGDClassifier(random_state=0)),
@@ -351,7 +351,7 @@ def test_sample_weight_is_sliced_for_partial_fit_too():
     assert 0 not in search.predict(X), "rows without weight teach nothing"
 
 
-def test_candidates_without_partial_fit_are_fitted_anew_among_the_others():
+def test_candidates_without_partial_fit_are_fitted_again_among_the_others():
     net = MLPClassifier((4,), random_state=0)
     search = hyperband(net, {"solver": ["adam", "lbfgs"], "alpha": loguniform(1e-4, 1)})
     search.set_params(max_resources=9).fit(X, y)
@@ -446,7 +446,10 @@ def test_a_metric_that_is_not_optimised_may_fail():
 
 @pytest.mark.parametrize(
     ("resource", "max_resources", "words"),
-    [("n_samples", 151, "more than the 150 of X"), ("folds", 6, "more than the 2 that cv")],
+    [
+        ("n_samples", 151, "more than the 150 rows of X"),
+        ("folds", 6, "more than the 2 folds of cv"),
+    ],
 )
 def test_more_than_there_is_cannot_be_spent(resource, max_resources, words):
     with pytest.raises(ValueError, match=words):

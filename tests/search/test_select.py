@@ -9,13 +9,9 @@ from sklearn.linear_model import SGDClassifier
 
 from sksearch import ASHASearchCV, HyperbandSearchCV, SearchCV, load_history
 from sksearch.reader._values import rank
-from sksearch.resources import (
-    EpochsResource,
-    FoldsResource,
-    ParameterResource,
-    SamplesResource,
-    SecondsResource,
-)
+from sksearch.resources._data import FoldsResource, SamplesResource
+from sksearch.resources._epochs import EpochsResource, SecondsResource
+from sksearch.resources._parameter import ParameterResource
 from sksearch.schedulers import MedianStopping, SuccessiveHalving
 from sksearch.search import IncrementalEvaluationSearchCV
 from tests.fakes import Curve, Failing, Sized
@@ -205,7 +201,7 @@ def test_seconds_are_refitted_with_the_calls_of_the_rung_that_won():
     assert search.best_n_resources_ == search.best_estimator_.n_epochs_ == 3
 
 
-def test_a_checkpoint_goes_on_with_another_select(tmp_path):
+def test_a_checkpoint_continues_with_another_select(tmp_path):
     search_of(select="top", checkpoint_dir=tmp_path).fit(X, y)
     before = Curve.n_calls
     search = search_of(select="best", checkpoint_dir=tmp_path, refit=False).fit(X, y)
@@ -213,7 +209,7 @@ def test_a_checkpoint_goes_on_with_another_select(tmp_path):
     assert search.best_n_resources_ == smallest_intermediate_loss(search)[1] < 9
 
 
-def test_load_history_knows_who_won(tmp_path):
+def test_load_history_has_the_winner(tmp_path):
     for select in ("best", "top"):
         search = search_of(select=select, checkpoint_dir=tmp_path / select).fit(X, y)
         saved = load_history(tmp_path / select)

@@ -80,7 +80,7 @@ def windows(first, n_train, order=None):
     return [(order[first * (end - n_train) : end], order[end : end + 20]) for end in ends]
 
 
-LATER = "each tests rows that come after those it trains on"
+LATER = "each fold tests rows after its training rows"
 
 
 @pytest.mark.parametrize(
@@ -104,10 +104,10 @@ LATER = "each tests rows that come after those it trains on"
 def test_there_is_no_race_over_folds_that_have_an_order(cv, reason):
     search = SearchCV(Ridge(), ALPHAS, n_iter=3, cv=cv, random_state=0)
     notes, unit = said_of_folds(search)
-    assert notes == [f"no race over them, since {reason}; pass resource='folds' for one"]
+    assert notes == [f"no race over folds, since {reason}; pass resource='folds' for a race"]
     assert unit == "fits"
     assert "n_resources" not in search.fit(X, Y).cv_results_
-    assert f"no race over them, since {reason[:20]}" in str(search.report())
+    assert f"no race over folds, since {reason[:20]}" in str(search.report())
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ class Moody(Growing):
 
 
 @pytest.mark.parametrize("alike_first", [True, False])
-def test_a_search_that_goes_on_races_if_it_has_raced(tmp_path, alike_first):
+def test_a_search_that_continues_races_if_it_has_raced(tmp_path, alike_first):
     Moody.asked.n = 0
     kwargs = {"cv": Moody(alike_first), "random_state": 0, "checkpoint_dir": tmp_path}
     first = SearchCV(Ridge(), ALPHAS, n_iter=2, **kwargs).fit(X, Y)
@@ -298,7 +298,7 @@ def test_checkpoints_and_predictions_out_of_fold_know_the_folds_that_were_chosen
     search = SearchCV(LogisticRegression(), CS, n_iter=2, **kwargs)
     search.fit(X, LABELS, groups=GROUPS)
     assert search.out_of_fold(X, LABELS, groups=GROUPS).shape == (N, 2)
-    with pytest.raises(ValueError, match="other folds"):
+    with pytest.raises(ValueError, match="does not reproduce the folds"):
         search.out_of_fold(X, LABELS)
     more = SearchCV(LogisticRegression(), CS, n_iter=3, **kwargs)
     more.fit(X, LABELS, groups=GROUPS)
@@ -344,7 +344,7 @@ def test_times_in_order_make_folds_that_do_not_train_on_the_future(index):
     ],
     ids=["numbers", "missing", "one time", "two levels"],
 )
-def test_without_times_in_order_folds_are_those_of_scikit_learn(index):
+def test_without_times_in_order_folds_match_scikit_learn(index):
     search = SearchCV(Ridge(), ALPHAS, n_iter=2, random_state=0)
     assert said_of_folds(search, table(index)) == ([], "folds")
     assert has_folds(search.fit(table(index), Y), KFold(5))
@@ -398,7 +398,7 @@ def test_folds_of_a_single_class_are_left_out():
     assert search.fit(table(DAYS), np.sort(LABELS)).best_score_ > 0
 
 
-def test_a_series_goes_on_from_a_checkpoint_and_works_inside_of_cross_validation(tmp_path):
+def test_a_series_continues_from_a_checkpoint_and_works_inside_of_cross_validation(tmp_path):
     kwargs = {"random_state": 0, "checkpoint_dir": tmp_path}
     SearchCV(Ridge(), ALPHAS, n_iter=2, **kwargs).fit(table(DAYS), Y)
     more = SearchCV(Ridge(), ALPHAS, n_iter=3, **kwargs).fit(table(DAYS), Y)

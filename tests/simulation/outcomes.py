@@ -44,7 +44,7 @@ WARNINGS = {
 #: What the system says of an error that the disk has.
 WORDS = {os.strerror(getattr(errno, name)) for name in (*FAILING, "ENOENT", "ENOTDIR")}
 ALL_FAILED = "ValueError: Every candidate failed"
-NO_TIME = "TimeoutError: No candidate had its score"
+NO_TIME = "TimeoutError: No candidate was scored"
 
 
 def undisturbed(search):

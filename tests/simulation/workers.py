@@ -15,8 +15,8 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 from sksearch._utils._clock import _open_clock
-from sksearch.executors import Executor, _shared_data, spend
-from sksearch.executors._base import TaskEnvironment
+from sksearch.executors import _shared_data, spend
+from sksearch.executors._base import Executor, TaskEnvironment
 from sksearch.executors._in_process import SerialExecutor
 from sksearch.executors._shared_data import Ref
 from sksearch.executors.local._pool import ProcessExecutor

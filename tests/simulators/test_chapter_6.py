@@ -11,7 +11,8 @@ import pytest
 
 from sksearch.samplers import RandomSampler, TPESampler
 from sksearch.schedulers import BracketScheduler, Hyperband
-from sksearch.simulators import FAMILIES, GammaCurves, Rastrigin, play
+from sksearch.simulators import FAMILIES, GammaCurves, play
+from sksearch.simulators._functions import Rastrigin
 
 
 @dataclass(frozen=True)

@@ -16,14 +16,9 @@ from sklearn.preprocessing import StandardScaler
 import sksearch
 from sksearch import HyperbandSearchCV
 from sksearch.executors import VirtualClock
-from sksearch.simulators import (
-    FAMILIES,
-    CurveProblem,
-    GammaCurves,
-    NearestCurves,
-    Rastrigin,
-    SimulatedEstimator,
-)
+from sksearch.simulators import FAMILIES, GammaCurves, NearestCurves, SimulatedEstimator
+from sksearch.simulators._functions import Rastrigin
+from sksearch.simulators._problem import CurveProblem
 
 PROBLEM = GammaCurves(Rastrigin(2), FAMILIES["rastrigin-1"], n_epochs=27, noise=10)
 PARAMS = {"x0": 1.0, "x1": -2.0}
@@ -47,7 +42,7 @@ def test_each_partial_fit_is_one_epoch_of_the_problems_curve():
         assert estimator.score(X, y) == -curve(seed=3)[k - 1]
 
 
-def test_fit_begins_anew_and_goes_through_all_epochs():
+def test_fit_begins_again_and_goes_through_all_epochs():
     estimator = SimulatedEstimator(PROBLEM, **PARAMS).partial_fit(X).partial_fit(X)
     assert estimator.fit(X).loss_curve_ == curve()
     assert estimator.fit().score() == -curve()[-1]
@@ -75,7 +70,7 @@ def test_a_missing_parameter_is_named(given):
         SimulatedEstimator(PROBLEM, **given).fit(X)
 
 
-def test_params_changed_in_the_middle_go_on_with_their_own_curve():
+def test_params_changed_in_the_middle_continue_with_their_own_curve():
     estimator = SimulatedEstimator(PROBLEM, **PARAMS).partial_fit(X)
     other = {"x0": 3.0, "x1": 0.5}
     estimator.set_params(**other).partial_fit(X)
@@ -96,7 +91,7 @@ def test_an_integer_fixes_the_curve_and_none_makes_each_training_another():
 # ---- as an estimator
 
 
-def test_params_are_those_of_the_problem_and_its_own():
+def test_params_include_the_problems_and_its_own():
     estimator = SimulatedEstimator(PROBLEM, x1=2)
     assert estimator.get_params() == {
         "problem": PROBLEM, "n_epochs": None, "random_state": 0, "x0": "(unset)", "x1": 2
@@ -111,7 +106,7 @@ def test_params_are_those_of_the_problem_and_its_own():
         SimulatedEstimator(PROBLEM, x2=1)
 
 
-def test_what_is_no_problem_is_refused():
+def test_anything_but_a_problem_is_refused():
     with pytest.raises(TypeError, match="problem=None must be a CurveProblem"):
         SimulatedEstimator(None)
 
@@ -149,7 +144,7 @@ def test_clones_share_the_problem_and_forget_the_training():
     assert clone(SimulatedEstimator(PROBLEM)).get_params()["x0"] == "(unset)"
 
 
-def test_a_pickled_training_goes_on():
+def test_a_pickled_training_continues():
     estimator = SimulatedEstimator(PROBLEM, random_state=2, **PARAMS).partial_fit(X)
     other = pickle.loads(pickle.dumps(estimator))
     assert other.partial_fit(X).loss_curve_ == curve(seed=2)[:2]

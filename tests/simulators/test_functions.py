@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from sksearch.simulators import (
+from sksearch.simulators import Branin
+from sksearch.simulators._functions import (
     Ackley,
-    Branin,
     DropWave,
     EggHolder,
     Function,
@@ -119,7 +119,7 @@ def by_hand(function, x):
 
 
 @pytest.mark.parametrize("function", [f for f in FUNCTIONS if f.n_dims in (1, 2, 9)], ids=repr)
-def test_values_are_those_of_the_definition(function):
+def test_values_match_the_definition(function):
     X = draw(function, 50)
     expected = [by_hand(function, x) for x in X.tolist()]
     np.testing.assert_allclose(function(X), expected, rtol=1e-11, atol=1e-11)
@@ -152,7 +152,7 @@ def test_a_point_has_the_same_value_alone_and_among_others(function):
 
 @pytest.mark.parametrize("X", [[0.0, 0.0], [[0.0, 0.0, 0.0]], 0.0])
 def test_points_of_another_shape_are_refused(X):
-    with pytest.raises(ValueError, match=r"shape .* needs \(n, 2\)"):
+    with pytest.raises(ValueError, match=r"shape .* expects \(n, 2\)"):
         Branin()(X)
 
 

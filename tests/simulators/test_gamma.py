@@ -9,18 +9,11 @@ import pytest
 from scipy.signal import savgol_filter
 from scipy.stats import chisquare, gamma, kstest, norm, pearsonr
 
-from sksearch.simulators import (
-    FAMILIES,
-    Branin,
-    CurveFamily,
-    GammaCurves,
-    Rastrigin,
-    Rosenbrock,
-    _gamma_process,
-    gamma_curves,
-    gamma_parameters,
-)
+from sksearch.simulators import FAMILIES, Branin, GammaCurves, _gamma_process
 from sksearch.simulators._counter import make_keys, uniforms
+from sksearch.simulators._families import CurveFamily
+from sksearch.simulators._functions import Rastrigin, Rosenbrock
+from sksearch.simulators._gamma_process import gamma_curves, gamma_parameters
 from tests import scripts
 
 ALL_FAMILIES = sorted({f for families in FAMILIES.values() for f in families}, key=repr)
@@ -317,7 +310,7 @@ def test_without_families_curves_are_flat():
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_the_minimum_is_that_of_the_best_family(name):
+def test_the_minimum_matches_the_best_family(name):
     problem = GammaCurves(Rastrigin(3), FAMILIES[name], noise=10)
     best = [{"x0": 0.0, "x1": 0.0, "x2": 0.0}]
     finals = [problem.losses(best, seed)[0, -1] for seed in range(40)]

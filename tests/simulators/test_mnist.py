@@ -43,7 +43,7 @@ def test_there_are_enough_curves_in_a_small_file(problem):
     assert {"made", "command", "versions", "seed", "n_train", "n_valid"} <= set(meta())
 
 
-def test_the_space_is_that_of_the_published_experiment(problem):
+def test_the_space_matches_the_published_experiment(problem):
     assert list(problem.space) == NAMES
     dimensions = {d.name: d for d in Space(problem.space).dimensions}
     bounds = [(1e-6, 1), (1e-6, 0.1), (0.3, 0.999), (20, 2000)]

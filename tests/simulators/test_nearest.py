@@ -8,9 +8,9 @@ import pytest
 from scipy.stats import expon, loguniform, poisson, randint, spearmanr, uniform
 from sklearn.tree import DecisionTreeClassifier
 
-from sksearch import HyperbandSearchCV, RandomSearchCV
+from sksearch import HyperbandSearchCV, RandomSearchCV, When
 from sksearch.simulators import NearestCurves
-from sksearch.space import LogRandInt, Space, When
+from sksearch.space import LogRandInt, Space
 from tests.fakes import Curve, Failing
 
 PLAIN = {"rate": loguniform(1e-6, 1), "decay": loguniform(1e-6, 0.1), "momentum": uniform(0, 1)}
@@ -81,7 +81,7 @@ def distances(candidates, others, space):
 
 
 @pytest.mark.parametrize("name", SPACES)
-def test_the_nearest_curve_is_that_of_a_search_by_definition(name):
+def test_the_nearest_curve_matches_a_search_by_definition(name):
     space = SPACES[name]
     recorded, queries = draws(space, 60), draws(space, 40, seed=1)
     problem = NearestCurves(space, recorded, np.arange(60.0)[:, np.newaxis])
@@ -105,7 +105,7 @@ def test_recorded_params_have_their_own_curve(name):
 
 
 @pytest.mark.parametrize("name", SPACES)
-def test_the_error_is_that_of_leaving_one_out(name):
+def test_the_error_matches_leaving_one_out(name):
     space = SPACES[name]
     recorded = draws(space, 40)
     curves = np.random.default_rng(0).random((40, 5))
@@ -146,7 +146,7 @@ def test_the_error_leaves_out_failed_trainings():
 
 def test_there_is_no_error_of_a_single_curve():
     problem = NearestCurves({"x": uniform(0, 1)}, [{"x": 0.5}], [[1.0]])
-    with pytest.raises(ValueError, match="no other"):
+    with pytest.raises(ValueError, match="only one candidate"):
         problem.approximation_error()
 
 
@@ -215,7 +215,7 @@ def test_what_a_table_has_lost_of_its_values_is_found_again():
     ]  # fmt: skip
 
 
-def test_rows_keep_their_numbers_beside_strings():
+def test_rows_keep_their_numbers_next_to_strings():
     space = {"kind": ["a", "b"], "x": uniform(0, 1)}
     problem = NearestCurves.from_arrays(space, [["a", 0.5]], [[1.0]])
     assert problem.params == [{"kind": "a", "x": 0.5}]
@@ -325,7 +325,7 @@ def test_wrong_shapes_and_spaces_are_refused():
         NearestCurves(space, [], np.zeros((0, 2)))
     with pytest.raises(TypeError, match="one dict"):
         NearestCurves([space, {"y": [1]}], params, np.zeros((2, 2)))
-    with pytest.raises(ValueError, match="it needs 1 columns"):
+    with pytest.raises(ValueError, match="it must have 1 columns"):
         NearestCurves.from_arrays(space, np.zeros((2, 2)), np.zeros((2, 2)))
 
 

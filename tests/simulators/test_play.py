@@ -9,15 +9,10 @@ from sksearch.executors import VirtualClock
 from sksearch.history import Problem
 from sksearch.samplers import RandomSampler, TPESampler
 from sksearch.schedulers import FullFidelity, Hyperband, SuccessiveHalving
-from sksearch.simulators import (
-    FAMILIES,
-    CurveFamily,
-    CurveProblem,
-    GammaCurves,
-    Rastrigin,
-    SimulatedEstimator,
-    play,
-)
+from sksearch.simulators import FAMILIES, GammaCurves, SimulatedEstimator, play
+from sksearch.simulators._families import CurveFamily
+from sksearch.simulators._functions import Rastrigin
+from sksearch.simulators._problem import CurveProblem
 from sksearch.space import Space
 
 PROBLEM = GammaCurves(Rastrigin(2), FAMILIES["rastrigin-1"], noise=10)

@@ -12,11 +12,11 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from sksearch import HyperbandSearchCV, TPESearchCV
+from sksearch import HyperbandSearchCV, TPESearchCV, When
 from sksearch.samplers import TPESampler
 from sksearch.schedulers import FullFidelity, Hyperband
 from sksearch.simulators import SimulatedEstimator, SurrogateProblem, play
-from sksearch.space import Space, When
+from sksearch.space import Space
 
 SPACE = {
     "width": randint(1, 9),
@@ -253,7 +253,7 @@ def test_a_network_of_two_inputs_or_outputs_is_refused():
         SurrogateProblem(space, b"no network")
 
 
-def test_without_onnxruntime_the_error_says_what_to_install(monkeypatch):
+def test_without_onnxruntime_the_error_names_the_package_to_install(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "onnxruntime", None)
     with pytest.raises(ImportError, match=r"pip install .\.\[onnx\]"):
         SurrogateProblem({"x": uniform(0, 1)}, linear_network([1.0], 0.0))

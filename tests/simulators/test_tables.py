@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from scipy.stats import loguniform, uniform
 
-from sksearch import RandomSearchCV, datasets
+from sksearch import RandomSearchCV, When, datasets
 from sksearch.base import Start
 from sksearch.history import Problem, Result
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import FullFidelity
-from sksearch.simulators import TabularProblem, _tables, load_task, task_names
-from sksearch.space import Space, When
+from sksearch.simulators import TabularProblem, _tables
+from sksearch.simulators._tables import load_task, task_names
+from sksearch.space import Space
 from sksearch.study import Study
 from tests.fakes import Curve
 
@@ -87,7 +88,7 @@ def test_a_conditional_table_has_rows_of_different_names():
     problem = TabularProblem(space, [{"on": True, "x": 0.5}, {"on": False}], [1.0, 2.0])
     assert problem.space == [{"on": [True], "x": [0.5]}, {"on": [False]}]
     assert problem.losses([{"on": False}]) == 2
-    with pytest.raises(ValueError, match="no row"):
+    with pytest.raises(ValueError, match="not a row"):
         problem.losses([{"on": True, "x": 0.6}])
 
 

@@ -61,7 +61,7 @@ def test_candidates_may_lack_parameters():
     assert space.from_unit([0.9, 0.5]) == {"kind": "b"}
 
 
-def test_what_is_not_listed_is_no_candidate():
+def test_an_unlisted_candidate_is_not_in_the_space():
     space = listed(*ROWS)
     space.check(ROWS[1])
     for wrong in (ROWS[0] | {"n": 64}, {"rate": 0.1}, ROWS[0] | {"m": 1}):

@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 from scipy.stats import loguniform, norm, poisson, randint, uniform
 
-from sksearch.space import LogRandInt, Space, When
+from sksearch import When
+from sksearch.space import LogRandInt, Space
 
 
 class Draws:
@@ -106,7 +107,7 @@ def same(one, two):
 
 
 @pytest.mark.parametrize("name", KIND_NAMES)
-def test_canonical_points_are_those_of_the_candidates_whatever_the_kind(name):
+def test_canonical_points_match_the_candidates_whatever_the_kind(name):
     space = Space({"x": KINDS[name], "other": uniform(0, 1)})
     U = points(space)
     np.testing.assert_allclose(space.canonical(U), one_by_one(space, U), atol=1e-9)
@@ -172,7 +173,7 @@ def test_what_is_outside_of_the_cube_is_moved_to_its_side():
 
 
 @pytest.mark.parametrize("ordered", [False, True])
-def test_canonical_choices_are_those_of_the_candidates_to_the_last_bit(ordered):
+def test_canonical_choices_match_the_candidates_to_the_last_bit(ordered):
     for n in range(1, 60):
         space = Space({"x": list(range(n)) if ordered else [str(i) for i in range(n)]})
         U = np.array([space.to_unit(space.candidate(i)) for i in range(n)])

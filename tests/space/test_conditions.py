@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import randint, uniform
 
-from sksearch.space import LogRandInt, Space, When
+from sksearch import When
+from sksearch.space import LogRandInt, Space
 
 LAYERS = {
     "n_layers": [1, 2, 3],
@@ -101,7 +102,7 @@ def test_a_parent_with_many_integers_is_not_enumerated():
     assert space.candidate(6) == {"seed": 6, "x": 1}
 
 
-def test_check_refuses_what_is_inactive_and_what_is_missing():
+def test_check_refuses_inactive_parameters_and_what_is_missing():
     space = Space(LAYERS)
     with pytest.raises(ValueError, match="'units_2', which is active only when n_layers >= 2"):
         space.check({"n_layers": 1, "units_2": 16})
@@ -206,7 +207,7 @@ def test_more_boxes_than_can_be_listed_are_an_infinite_space():
     space.check(params)
 
 
-def test_the_order_of_candidates_is_that_of_their_boxes():
+def test_the_order_of_candidates_matches_their_boxes():
     space = Space({"a": [0, 1], "b": When([5, 6], "a", "==", 0), "c": When([7], "b", "==", 6)})
     assert [space.candidate(i) for i in range(space.size)] == [
         {"a": 0, "b": 5}, {"a": 0, "b": 6, "c": 7}, {"a": 1},

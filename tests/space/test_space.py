@@ -15,7 +15,8 @@ from scipy.stats import loguniform, norm, randint, uniform
 from sklearn.model_selection import ParameterGrid
 from sklearn.svm import SVC
 
-from sksearch.space import LogRandInt, Space, When
+from sksearch import When
+from sksearch.space import LogRandInt, Space
 from tests import scripts
 
 SIMPLE = {
@@ -310,7 +311,7 @@ def test_unseen_draws_from_spaces_beyond_64_bits():
         ({"power": 1.0}, "sets 'power' to 1.0"),
     ],
 )
-def test_check_says_what_is_wrong(change, message):
+def test_check_names_the_fault(change, message):
     space = Space(SIMPLE)
     params = space.sample(np.random.default_rng(0))
     space.check(params)
@@ -460,7 +461,7 @@ def test_nothing_depends_on_the_hash_seed():
     code = (
         "import numpy as np\n"
         "from scipy.stats import uniform\n"
-        "from sksearch.space import Space, When\n"
+        "from sksearch import When; from sksearch.space import Space\n"
         "grids = [{c: list('xyz') for c in 'hgfedcba'}, {'a': uniform(), 'q': ['r', 's']},\n"
         "         {'b': When(['u'], 'w', 'in', {'v', 'y'}), 'w': ['v', 'x', 'y']}]\n"
         "space = Space(grids)\n"

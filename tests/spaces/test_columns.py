@@ -17,11 +17,11 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit
 
-from sksearch import RandomSearchCV, SearchCV
+from sksearch import RandomSearchCV, SearchCV, default_models
 from sksearch.estimators import _models, _tables
 from sksearch.estimators._pipeline import last_step
-from sksearch.estimators._tables import column_at, look_at
-from sksearch.space import TableColumns, default_models, default_space
+from sksearch.estimators._tables import TableColumns, column_at, look_at
+from sksearch.space import default_space
 from tests import forms
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples" / "benchmarks"))
@@ -408,7 +408,7 @@ def test_the_number_of_workers_changes_no_prediction(found):
     )
 
 
-def test_the_benchmark_runs_and_goes_on(tmp_path, capsys):
+def test_the_benchmark_runs_and_continues(tmp_path, capsys):
     record = tmp_path / "record.jsonl"
     args = ["--frames", "penguins", "--forms", "converted", "--names", "list", "--seconds", "1"]
     for _ in range(2):

@@ -49,7 +49,7 @@ def test_its_space_is_the_default_one(kind):
     ]
 
 
-def test_it_is_searched_alone_in_a_pipeline_and_beside_others():
+def test_it_is_searched_alone_in_a_pipeline_and_with_others():
     for estimator in (Centres(), make_pipeline(StandardScaler(), Centres()), [SVC(), Centres()]):
         search = SearchCV(estimator, n_iter=6, cv=3, random_state=0).fit(X, Y)
         names = {name for params in search.cv_results_["params"] for name in params}
@@ -57,7 +57,7 @@ def test_it_is_searched_alone_in_a_pipeline_and_beside_others():
         assert search.best_score_ > 0.8
 
 
-def test_what_is_no_space_is_refused():
+def test_anything_but_a_space_is_refused():
     class Wrong(Centres):
         def __sksearch_space__(self, n_samples, n_features):
             return ["shrinkage"]

@@ -50,14 +50,8 @@ from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardSca
 from sklearn.svm import SVC
 
 from sksearch import RandomSearchCV
-from sksearch.space import (
-    LogRandInt,
-    Outcome,
-    Space,
-    default_space,
-    first_candidates,
-    own_candidate,
-)
+from sksearch.estimators._default import own_candidate
+from sksearch.space import LogRandInt, Outcome, Space, default_space, first_candidates
 
 
 class Unknown(BaseEstimator, ClassifierMixin):
@@ -176,7 +170,7 @@ def test_ranges_depend_on_rows():
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 30])
-def test_tiny_tables_have_spaces_too(n):
+def test_tiny_tables_have_spaces_as_well(n):
     for estimator in (
         HistGradientBoostingClassifier(),
         RandomForestClassifier(),
@@ -420,7 +414,7 @@ def test_the_data_file_can_be_read_a_line_a_candidate():
 
 
 @pytest.mark.parametrize("estimator", [Unknown(), DBSCAN(), make_pipeline(Unknown())])
-def test_an_unknown_estimator_says_how_to_go_on(estimator):
+def test_an_unknown_estimator_has_an_error_with_a_remedy(estimator):
     with pytest.raises(
         ValueError, match=r"(does not have a default space|is empty).*Pass a space"
     ):
@@ -439,7 +433,7 @@ def test_an_unknown_estimator_says_how_to_go_on(estimator):
         SelectKBest(),
     ],
 )
-def test_nothing_to_search_says_so(estimator):
+def test_nothing_to_search_is_reported(estimator):
     with pytest.raises(ValueError, match=r"worth searching.*Pass a space"):
         default_space(estimator)
 

@@ -9,10 +9,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import ParameterSampler
 from sklearn.utils import all_estimators
 
-from sksearch.estimators import Size
 from sksearch.estimators._composed import find_space
+from sksearch.estimators._default import own_candidate
 from sksearch.estimators._family import Nothing, families
-from sksearch.space import Outcome, Space, default_space, first_candidates, own_candidate
+from sksearch.estimators._parts import Size
+from sksearch.space import Outcome, Space, default_space, first_candidates
 from tests.spaces import cases
 
 SPACES = {

@@ -69,7 +69,7 @@ def test_what_is_returned_may_be_edited():
     ("args", "message"),
     [((LogisticRegression(), {}), "not an instance"), ((Mine, ["power"]), "must be a dict")],
 )
-def test_what_is_no_class_or_no_space_is_refused(args, message):
+def test_an_invalid_class_or_space_is_refused(args, message):
     with pytest.raises(TypeError, match=message):
         register_space(*args)
 

@@ -119,7 +119,7 @@ def test_with_a_space_of_the_user_nothing_is_said():
     ("make", "says"),
     [
         (sktime_like, "NaiveForecaster, which does not have scikit-learn's tags.*BaseEstimator"),
-        (skrub_like, "SkrubLearner of skrub.*make_randomized_search"),
+        (skrub_like, "skrub SkrubLearner.*make_randomized_search"),
     ],
 )
 def test_estimators_of_other_libraries_are_refused_with_one_sentence(make, says, space):

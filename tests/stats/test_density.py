@@ -8,7 +8,8 @@ from scipy import stats
 from scipy.integrate import cumulative_trapezoid, quad, trapezoid
 from sklearn.neighbors import KernelDensity
 
-from sksearch.stats import Density, _density, silverman_bandwidth
+from sksearch.stats import _density
+from sksearch.stats._density import Density, silverman_bandwidth
 
 VALUES = np.random.default_rng(0).gamma(2, size=200)
 
@@ -46,7 +47,7 @@ def test_cdf_is_the_integral_of_the_pdf():
     assert density.cdf(density.support).tolist() == pytest.approx([0, 1], abs=1e-12)
 
 
-def test_mean_is_that_of_the_values():
+def test_mean_matches_the_values():
     density = Density(VALUES, bandwidth=0.7)
     x = np.linspace(*density.support, 100_001)
     assert density.mean == VALUES.mean()
@@ -98,5 +99,5 @@ def test_equal_values_need_a_bandwidth():
 def test_bad_arguments_are_refused():
     with pytest.raises(ValueError, match="must be positive"):
         Density(VALUES, bandwidth=0)
-    with pytest.raises(ValueError, match="not finite"):
+    with pytest.raises(ValueError, match="non-finite"):
         Density([1, np.inf])

@@ -95,7 +95,7 @@ def test_intervals_are_around_shares_and_narrower_with_more_candidates():
     assert (many.high - many.low).sum() < (few.high - few.low).sum() / 2
 
 
-def test_what_only_a_combination_explains_is_no_parameters_share():
+def test_what_only_a_combination_explains_is_not_a_parameters_share():
     found = importance(random_search(lambda p: (p["a"] > 0.5) ^ (p["b"] > 0.5), UNIT, 400))
     assert found.interactions > 0.8
     assert found.explained > 0.6

@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from sksearch.stats import area_under_curve, order_kept, profiles
+from sksearch.stats._profiles import area_under_curve, order_kept, profiles
 
 RNG = np.random.default_rng(0)
 

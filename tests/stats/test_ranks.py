@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sksearch.stats import critical_difference, friedman, holm, ranks, wilcoxon_holm
+from sksearch.stats import friedman, ranks, wilcoxon_holm
+from sksearch.stats._ranks import critical_difference
+from sksearch.stats._ties import holm
 
 RNG = np.random.default_rng(0)
 
@@ -39,7 +41,7 @@ def test_equal_losses_share_their_ranks_and_what_failed_is_last():
     ]
 
 
-def test_ranks_over_seeds_are_those_of_each_seed():
+def test_ranks_over_seeds_match_each_seed():
     losses = RNG.integers(4, size=(5, 3, 4))  # problems, seeds, methods
     for problem, seed in product(range(5), range(3)):
         by_hand = [
@@ -69,7 +71,7 @@ def test_friedman_is_demsars_example():
         (0.10, [1.645, 2.052, 2.291, 2.459, 2.589, 2.693, 2.780, 2.855, 2.920]),
     ],
 )
-def test_critical_values_are_those_of_demsars_table(alpha, published):
+def test_critical_values_match_demsars_table(alpha, published):
     for k, q in enumerate(published, start=2):
         n_problems = 17
         ours = critical_difference(k, n_problems, alpha) / np.sqrt(k * (k + 1) / (6 * n_problems))

@@ -52,7 +52,7 @@ def test_intervals_cover_as_often_as_they_say():
     assert 0.83 < np.mean((low < 1) & (high > 1)) < 0.94
 
 
-def test_intervals_of_a_large_sample_are_those_of_the_normal_distribution():
+def test_intervals_of_a_large_sample_match_the_normal_distribution():
     values = RNG.normal(5, 2, size=2000)
     low, high = bootstrap_interval(values)
     width = 2 * 1.96 * values.std() / np.sqrt(2000)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from sksearch.stats import selected_score
 from sksearch.stats._row_bootstrap import corrected_by_rows
+from sksearch.stats._selection import selected_score
 
 SHARE = (0.0, 1.0)
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from sksearch.stats import selected_score, tied_candidates
+from sksearch.stats._selection import selected_score
+from sksearch.stats._ties import tied_candidates
 
 
 def simulate(n, k, draw, n_runs=200, seed=0):

@@ -8,7 +8,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sksearch import RandomSearchCV
-from sksearch.stats import tied_candidates
+from sksearch.stats._ties import tied_candidates
 
 X, Y = load_digits(return_X_y=True)
 X, Y = X[:300], Y[:300]

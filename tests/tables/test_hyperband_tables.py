@@ -11,7 +11,9 @@ from scipy.stats import uniform
 
 from sksearch.base import Plan
 from sksearch.history import Problem
-from sksearch.schedulers import Hyperband, IteratedHalving, SuccessiveHalving, ladder
+from sksearch.schedulers import Hyperband, SuccessiveHalving
+from sksearch.schedulers._brackets import ladder
+from sksearch.schedulers._iterated_halving import IteratedHalving
 from sksearch.space import Space
 
 SPACE = Space({"x": uniform(0, 1)})
@@ -56,7 +58,7 @@ def adapted(scheduler, max_resources, continues=True):
 
 
 @pytest.mark.parametrize(("max_resources", "factor"), TABLES)
-def test_brackets_are_those_of_the_table(max_resources, factor):
+def test_brackets_match_the_table(max_resources, factor):
     assert Hyperband(factor).bracket_table(problem(max_resources)) == TABLES[max_resources, factor]
 
 
@@ -137,7 +139,7 @@ def test_iterations_repeat_all_brackets():
 
 
 @pytest.mark.parametrize("of", [range(4, 1, -1), [4, 3, 2], (4, 3, 2)])
-def test_brackets_that_are_asked_for_are_those_of_the_whole_table(of):
+def test_brackets_that_are_asked_for_match_the_whole_table(of):
     every = Hyperband().plan(problem(81)).brackets
     plan = Hyperband(brackets=of).plan(problem(81))
     assert plan.brackets == every[:3]

@@ -137,7 +137,7 @@ def _settings(sources):
     """List the values set for each name in a module, None if unknown."""
     found: dict[str, list] = collections.defaultdict(list)
     for source in sources:
-        with suppress(SyntaxError, ValueError):
+        with suppress(SyntaxError, ValueError):  # cells may hold magics of IPython
             nodes = [*ast.walk(ast.parse(source))]
             assigned = [each for each in nodes if isinstance(each, ast.Assign)]
             values = {id(each.targets[0]): each.value for each in assigned}

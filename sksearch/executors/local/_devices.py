@@ -192,7 +192,7 @@ def device_locks(visible: tuple[str | None, ...]) -> list[DeviceLock | None]:
     locks : list of (DeviceLock or None)
         One per worker; workers on the same device share a lock.
     """
-    # Without the variable all workers use the first device.
+    # If the variable is not set, all workers use the first device.
     seen = [
         {"0"} if v is None and _count_devices() > 0 else set(map(_number, (v or "").split(",")))
         for v in visible

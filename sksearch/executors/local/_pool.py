@@ -137,7 +137,7 @@ class ProcessExecutor(Executor):
 
 # ---- processes of earlier searches
 
-# By process and by the CUDA devices visible to a worker; each with the time it became idle.
+# Idle workers by process and visible CUDA devices, each with the time it became idle.
 _idle: dict[tuple[int, str | None], list[tuple[float, WorkerProcess]]] = {}
 _idle_lock = threading.Lock()
 

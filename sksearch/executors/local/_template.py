@@ -368,7 +368,7 @@ def serve_forks(connection: Connection, parent: int) -> NoReturn:
 
 def _reap(statuses: dict[int, Connection]) -> None:
     """Report the exit statuses of forks that have ended."""
-    with suppress(ChildProcessError):  # there are no children
+    with suppress(ChildProcessError):  # no children
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
             if (status := statuses.pop(ended[0], None)) is not None:
                 with suppress(OSError):  # the receiver is gone

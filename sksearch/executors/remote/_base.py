@@ -57,7 +57,7 @@ class Engine(ABC):
         FarmBackend = "farm.sksearch:FarmEngine"
 
     >>> from concurrent.futures import ThreadPoolExecutor
-    >>> from sksearch.executors import Engine
+    >>> from sksearch.executors.remote._base import Engine
     >>> class FarmEngine(Engine):
     ...     name = "The farm"
     ...     def __init__(self, backend, n_workers):

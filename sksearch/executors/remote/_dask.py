@@ -25,7 +25,7 @@ class DaskEngine(Engine):
     """The workers of a Dask client."""
 
     name = "The Dask cluster"
-    run_message = staticmethod(run_message_on_dask)  # type: ignore[assignment]  # it says itself whether it is alone
+    run_message = staticmethod(run_message_on_dask)  # type: ignore[assignment]  # Dask itself shows whether it is alone
     retries_tasks = takes_all_workers = True
 
     def __init__(self, backend: Any, n_workers: int):

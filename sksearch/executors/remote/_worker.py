@@ -103,7 +103,7 @@ def _run_once(message: TaskMessage, payload: Payload, alone: bool) -> Any:
         marker.touch(exist_ok=False)
     except FileExistsError:
         return LostTask("crash", "the worker died during the task")
-    except OSError:  # a full disk is no reason not to run it
+    except OSError:  # run it even if the disk is full
         return _run(message, folder, payload, alone)
     try:
         return _run(message, folder, payload, alone)

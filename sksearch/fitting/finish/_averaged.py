@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 
 from sksearch._utils._compat import to_numpy
 from sksearch._utils._typing import Samples
-from sksearch.fitting.run._predictions import Classes, labels_of, shares_of
+from sksearch.fitting.run._predictions import WITHIN, Classes, labels_of, logarithms, shares_of
 
 
 class _Averaged(BaseEstimator):
@@ -71,10 +71,6 @@ def _has_probabilities(self: Any) -> bool:
 
 def _has_one_column_of_probabilities(self: Any) -> bool:
     return _has_probabilities(self) and len(self._known()) == 1
-
-
-#: Probabilities whose logarithms and odds are finite.
-WITHIN = (np.finfo(float).tiny, 1 - np.finfo(float).epsneg)
 
 
 class Voting(ClassifierMixin, BaseEstimator):
@@ -145,13 +141,6 @@ class Voting(ClassifierMixin, BaseEstimator):
         return logarithms(shares)
 
 
-def logarithms(shares: Any) -> Any:
-    """Return finite logarithms of probabilities, by column of the target if there are several."""
-    if isinstance(shares, list):
-        return [logarithms(each) for each in shares]
-    return np.log(np.maximum(shares, WITHIN[0]))
-
-
 def _all_have_probabilities(self: Any) -> bool:
     return all(hasattr(model, "predict_proba") for model in self.models)
 
@@ -195,7 +184,7 @@ class AveragedClassifier(Voting, _Averaged):
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from sksearch.fitting import AveragedClassifier
+    >>> from sksearch.fitting.finish._averaged import AveragedClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> models = [LogisticRegression(max_iter=1000), DecisionTreeClassifier(random_state=0)]
     >>> both = AveragedClassifier([model.fit(X, y) for model in models], weights=[3, 1])
@@ -269,7 +258,7 @@ class AveragedRegressor(RegressorMixin, _Averaged):
     --------
     >>> from sklearn.datasets import load_diabetes
     >>> from sklearn.linear_model import Lasso, Ridge
-    >>> from sksearch.fitting import AveragedRegressor
+    >>> from sksearch.fitting.finish._averaged import AveragedRegressor
     >>> X, y = load_diabetes(return_X_y=True)
     >>> both = AveragedRegressor([Lasso().fit(X, y), Ridge().fit(X, y)])
     >>> both.predict(X[:2]).shape

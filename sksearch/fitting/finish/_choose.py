@@ -121,7 +121,6 @@ def simplest(results: dict[str, Any], *, metric: str = "score") -> int:
 
     See Also
     --------
-    sksearch.stats.tied_candidates : The test for ties.
     one_standard_error : A fixed distance in place of a test, and what is simple.
 
     Examples
@@ -157,10 +156,6 @@ def fastest(results: dict[str, Any], *, metric: str = "score") -> int:
     ------
     ValueError
         If no candidate has a score.
-
-    See Also
-    --------
-    sksearch.stats.tied_candidates : The test for ties.
 
     Examples
     --------
@@ -233,7 +228,7 @@ def index_by_rule(rule: Callable, results: dict[str, Any], row_scores: Any) -> i
     return chosen_index(rule, results)
 
 
-#: What ``refit`` may name.
+#: Rules of ``refit``.
 RULES: dict[str, Callable[..., int]] = {
     "1se": one_standard_error,
     "simplest": simplest,

@@ -15,10 +15,10 @@ from sksearch._utils._compat import check_method_params, safe_split, to_numpy
 from sksearch._utils._seeds import seeded
 from sksearch._utils._terminal import warn
 from sksearch._utils._typing import Samples, Targets
-from sksearch.fitting.finish._averaged import Voting, logarithms
+from sksearch.fitting.finish._averaged import Voting
 from sksearch.fitting.run._curves import value_of
 from sksearch.fitting.run._known_rows import KnownRows, UnknownRowsError
-from sksearch.fitting.run._predictions import Classes, as_classes, split_columns
+from sksearch.fitting.run._predictions import Classes, as_classes, logarithms, split_columns
 from sksearch.fitting.run._tasks import Context
 
 METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
@@ -70,7 +70,7 @@ class ScoredRows:
         params = check_method_params(context.X, params=context.score_params, indices=self.indices)
         self.known.fault = ""
         scores: Any = (scorer or context.scorer)(model, self.X, self.y, **params)
-        if self.known.fault:  # also where the scorer has swallowed the error
+        if self.known.fault:  # even if the scorer has swallowed the error
             raise NotOfPredictionsError(self.known.fault)
         value = value_of(scores, context.metric)
         if isinstance(value, str):  # the traceback of one of several metrics
@@ -92,7 +92,7 @@ class _StandIn(BaseEstimator):
         return True
 
     def __sklearn_clone__(self) -> Any:
-        return self  # refuses to be fitted, and the scorer is told from the others
+        return self  # it refuses to be fitted, which detects such scorers
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         return f"{type(self).__name__}()"  # not all rows, in the text of an error

@@ -31,9 +31,9 @@ from sksearch.fitting.run._tasks import Context
 N_STEPS = 25  # of the choice; weights are multiples of one part in that many
 N_IN_VAIN = 4  # steps without a better average, after which it ends
 N_ERRORS = 2  # by which averages must be worse, for one candidate to be used alone
-N_PIECES = 5  # of the rows, where there is one fold alone
+N_PIECES = 5  # of the rows, if there is a single fold
 
-#: By part of the rows, predictions for its rows, an array of shape (n_rows, n_columns).
+#: Predictions for each part of the rows, arrays of shape (n_rows, n_columns).
 Predictions = Sequence[np.ndarray]
 
 
@@ -83,7 +83,7 @@ class AverageScores:
         else:
             value, call = self._scored(rows, model)
             found = [] if call is None else ways_to(call.predicted, model)
-            if part not in self._formulas and len(found) < 2:  # of two alike the next model tells
+            if part not in self._formulas and len(found) < 2:  # the next model decides between two
                 self._formulas[part] = quick(call, *found) if call is not None and found else None
         return value if np.isfinite(value) else -np.inf
 
@@ -100,7 +100,7 @@ class AverageScores:
         return value, heard.call(value)
 
 
-#: What scorers ask a model for, of all rows at once.
+#: Predictions that scorers request, for all rows at once.
 READINGS: tuple[Callable[[Any], Any], ...] = (
     lambda model: model.predict(ALL_ROWS),
     lambda model: model.predict_proba(ALL_ROWS),

@@ -12,8 +12,8 @@ from sklearn.frozen import FrozenEstimator
 from sksearch._utils._compat import to_numpy
 from sksearch._utils._terminal import warn
 from sksearch._utils._typing import Predictor
-from sksearch.base import State
-from sksearch.estimators._model_choice import model_of
+from sksearch.base._state import State
+from sksearch.estimators._model_choice import model_of, named_of
 from sksearch.executors._base import TaskEnvironment
 from sksearch.executors._factory import make_executor
 from sksearch.executors._limits import LostTask
@@ -26,7 +26,7 @@ from sksearch.fitting.finish._fixed_predictors import (
 )
 from sksearch.fitting.finish._greedy_selection import Average, AverageScores, choose_average
 from sksearch.fitting.finish._refit import LastTraining
-from sksearch.fitting.run._calibration import Calibrated, cross_mapped, fit_maps
+from sksearch.fitting.run._calibration import Calibrated, best_map, cross_mapped, fit_maps
 from sksearch.fitting.run._curves import value_of
 from sksearch.fitting.run._predictions import as_classes, read_predictions
 from sksearch.fitting.run._results import ResultRow
@@ -34,6 +34,8 @@ from sksearch.fitting.run._setup import Setup
 from sksearch.fitting.run._states import as_state, dump_state, first_line
 from sksearch.fitting.run._tasks import Context
 from sksearch.history import Result
+
+OWN = "the model's own"  # of its probabilities
 
 
 def rows_like(
@@ -45,9 +47,7 @@ def rows_like(
     folds and no larger violation of a bound.
     """
     n_folds, violation = len(rows[index].outputs), results[index].violation
-    found = {
-        rows[index].trial_id: index
-    }  # a trial has several rows, also where a list has it twice
+    found = {rows[index].trial_id: index}  # a trial may have several rows, even twice in a list
     for i in map(int, np.argsort(ranks, kind="stable")):
         is_like = len(rows[i].outputs) == n_folds and results[i].violation <= violation
         if results[i].status == "ok" and is_like and has_predictions(rows[i]):
@@ -194,6 +194,51 @@ def with_probabilities(context: Context, row: ResultRow, model: Any) -> Any:
     decisions = [read_predictions(context, i, row.outputs[i].predictions or b"") for i in decided]
     maps = fit_maps(np.vstack(decisions), np.concatenate([y[i] for i in decided]), classes)
     return Calibrated(model, maps, classes)
+
+
+def with_honest_probabilities(
+    context: Context, weights: Mapping[int, float], rows: Sequence[ResultRow], model: Any
+) -> tuple[Any, str]:
+    """Return a list's model, or an average, with calibrated probabilities, and a note on them.
+
+    Parameters
+    ----------
+    context : Context
+        Context of the search.
+    weights : dict of int to float
+        Weights of the candidates by row of ``cv_results_``.
+    rows : list of ResultRow
+        Rows of ``cv_results_``.
+    model : estimator object
+        The model, trained on all rows.
+
+    Returns
+    -------
+    model : estimator object
+        `model`, if no map of its probabilities has less log loss.
+    note : str
+        A line for the report; "" if no probabilities are expected.
+    """
+    if not (named_of(context.estimator) and is_classifier(context.estimator)):
+        return model, ""
+    chosen = [rows[i] for i in weights]
+    if context.kept is None or not all(map(has_predictions, chosen)):
+        return model, f"{OWN}: predictions for the test folds were not kept"
+    if len(weights) == 1:
+        model = with_probabilities(context, chosen[0], model)
+    classes = as_classes(context.classes)
+    if len(classes) > 1 or not hasattr(model, "predict_proba"):
+        return model, f"{OWN}: only those of a single target are calibrated"
+    parts = zip(*(predictions_of(context, row) for row in chosen), strict=True)
+    shares = [np.average(part, axis=0, weights=[*weights.values()]) for part in parts]
+    found = best_map(shares, labels_of_kept(context, len(shares)), classes[0])
+    if not found.name:
+        of = "from decision values" if isinstance(model, Calibrated) else OWN
+        return model, f"{of}: no map reduces their log loss on the folds, {found.before:.3g}"
+    maps = model.maps if isinstance(model, Calibrated) else None
+    model = model.model if isinstance(model, Calibrated) else model
+    note = f"log loss {found.after:.3g} on the folds, {found.before:.3g} without"
+    return Calibrated(model, maps, classes, found.map), f"calibrated by {found.name}: {note}"
 
 
 def labels_of_kept(context: Context, n_folds: int) -> list[np.ndarray]:

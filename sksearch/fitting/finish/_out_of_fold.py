@@ -17,10 +17,9 @@ from sksearch._utils._compat import (
     to_numpy,
 )
 from sksearch._utils._typing import Samples
-from sksearch.base import State
-from sksearch.estimators import growth_of
-from sksearch.executors import Executor
-from sksearch.executors._base import TaskEnvironment
+from sksearch.base._state import State
+from sksearch.estimators._growth import growth_of
+from sksearch.executors._base import Executor, TaskEnvironment
 from sksearch.executors._factory import make_executor
 from sksearch.executors._limits import LostTask
 from sksearch.fitting.run._ancestry import Stage, stages_to

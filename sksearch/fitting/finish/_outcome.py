@@ -1,16 +1,23 @@
 """`Found`: results of a run, as tables, fronts and models."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from sksearch._utils._advice import glance
 from sksearch._utils._typing import Predictor
-from sksearch.estimators import growth_of
+from sksearch.estimators._growth import growth_of
 from sksearch.fitting.finish._ensemble import Ensemble
 from sksearch.fitting.finish._front import ParetoFront
-from sksearch.fitting.finish._members import Members, rows_like, with_probabilities
+from sksearch.fitting.finish._members import (
+    Members,
+    rows_like,
+    with_honest_probabilities,
+    with_probabilities,
+)
 from sksearch.fitting.finish._refit import LastTraining
 from sksearch.fitting.run._ancestry import schedule_of
 from sksearch.fitting.run._curves import luck_of_counts, scores_at
@@ -116,6 +123,17 @@ class Found:
         outputs = [replace(out, curve=None, rows=None, predictions=None) for out in row.outputs]
         light = replace(row, outputs=outputs, new_outputs=[])
         return LastTraining(light, outcome[0] if outcome else None, self.schedule(index))
+
+    def with_probabilities(
+        self, weights: Mapping[int, float], model: Predictor
+    ) -> tuple[Predictor, str]:
+        """Return the final model with calibrated probabilities, and a note on them.
+
+        `weights` are those of rows of ``cv_results_`` in the model.
+        """
+        args = self.findings.context, weights, self.rows, model
+        failed = model, "the model's own: they could not be calibrated"
+        return glance(with_honest_probabilities, *args, otherwise=failed)
 
     def ensemble(
         self, ranks: np.ndarray, index: int, winner: Predictor

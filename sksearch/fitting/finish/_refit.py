@@ -10,9 +10,9 @@ from sklearn.base import clone
 
 from sksearch._utils._seeds import seeded
 from sksearch._utils._typing import Estimator, Samples, Targets
-from sksearch.base import Resource, State
-from sksearch.base._state import Labels
-from sksearch.estimators import growth_of
+from sksearch.base import Resource
+from sksearch.base._state import Labels, State
+from sksearch.estimators._growth import growth_of
 from sksearch.executors._signals import Interrupts
 from sksearch.fitting.run._evaluation import change_to
 from sksearch.fitting.run._results import ResultRow

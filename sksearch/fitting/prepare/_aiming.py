@@ -17,8 +17,8 @@ from sksearch.fitting.prepare._prior_results import check_same_task
 from sksearch.fitting.prepare._scoring import check_target_score, warn_of_losses
 from sksearch.fitting.run._objectives import Aims, Allows, Bound, make_aims, make_allows
 from sksearch.history import Problem
-from sksearch.samplers import EarlierTask
 from sksearch.samplers._scalarised import for_aims
+from sksearch.samplers._warm_start import EarlierTask
 from sksearch.space import Space
 
 N_DRAWS = 20  # candidates of which one must be able to predict

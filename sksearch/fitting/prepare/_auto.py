@@ -43,8 +43,10 @@ from sksearch._utils._compat import is_valid_value, num_samples
 from sksearch._utils._terminal import warn
 from sksearch._utils._typing import Estimator, Samples
 from sksearch.base import Resource, Sampler, Scheduler
-from sksearch.estimators import OneOf, Size, default_space, first_candidates
+from sksearch.estimators import OneOf
 from sksearch.estimators._composed import find_space, listed, unknown_parts
+from sksearch.estimators._default import default_space
+from sksearch.estimators._first import first_candidates
 from sksearch.estimators._model_choice import (
     columns_of,
     first_of_each,
@@ -53,6 +55,7 @@ from sksearch.estimators._model_choice import (
     union_of_spaces,
 )
 from sksearch.estimators._optima import without_optimum
+from sksearch.estimators._parts import Size
 from sksearch.fitting.prepare._checks import (
     check_names,
     check_outcomes,
@@ -65,7 +68,7 @@ from sksearch.fitting.prepare._prior_results import given_guesses
 from sksearch.fitting.run._folds import Folds
 from sksearch.fitting.run._objectives import Allows, allowed_guesses
 from sksearch.history import Problem
-from sksearch.samplers import EarlierTask
+from sksearch.samplers._warm_start import EarlierTask
 from sksearch.space import Outcome, Space
 from sksearch.space._values import equal
 

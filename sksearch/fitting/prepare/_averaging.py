@@ -1,17 +1,14 @@
-"""Check before any training if candidates can be averaged."""
+"""Check before any training if candidates can be averaged, or calibrated."""
 
 import warnings
-from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import is_classifier, is_regressor
 
 from sksearch._utils._advice import glance
 from sksearch._utils._compat import is_scorer, to_numpy
 from sksearch._utils._typing import Estimator
-from sksearch.estimators import OneOf, family_of
+from sksearch.estimators._family import family_of
 from sksearch.estimators._model_choice import named_of
 from sksearch.estimators._pipeline import last_step
 from sksearch.fitting.finish._choose import rule_of
@@ -28,7 +25,6 @@ from sksearch.fitting.run._predictions import as_classes, kept_rows
 from sksearch.fitting.run._tasks import Context
 
 CURE = "leave ensemble out"
-METHODS = ("predict", "decision_function", "predict_proba", "predict_log_proba")  # for scorers
 
 
 def check_ensemble(ensemble: int, estimator: Estimator, goal: Goal) -> None:
@@ -63,97 +59,42 @@ def check_ensemble(ensemble: int, estimator: Estimator, goal: Goal) -> None:
 
 
 def with_kept_rows(options: Options, context: Context) -> Context:
-    """Choose the rows with stored predictions, if candidates are averaged.
+    """Choose the rows with stored predictions, if they have a use.
+
+    Candidates are averaged by them, and the probabilities of classifiers of a list are calibrated
+    by them.
 
     Raises
     ------
     ValueError
-        If the scorer needs more than predictions, or labels cannot be sorted.
+        If candidates are averaged, and the scorer needs more than predictions, or labels cannot be
+        sorted.
     """
-    if not options.ensemble:
+    classes, classifies = as_classes(context.classes), is_classifier(context.estimator)
+    calibrates = classifies and bool(classes) and bool(named_of(context.estimator))
+    if not (options.ensemble or calibrates):
         return context
-    classes = as_classes(context.classes)
-    if is_classifier(context.estimator) and not classes:
+    if classifies and not classes:
         raise ValueError(
             "ensemble averages by class, but the labels of y cannot be sorted together: convert "
             f"all of them to strings, or to numbers, or {CURE}."
         )
     context.kept = kept_rows(context.splits, classes, context.y)
-    _check_scorer(options, context)
-    if context.kept is not None and is_classifier(context.estimator):
+    scoring, is_of_predictions = options.goal.scoring, True
+    if options.ensemble:
+        _check_scorer(options, context)
+        is_of_predictions = context.kept is not None
+    elif any(map(_is_function, scoring.values() if isinstance(scoring, dict) else [scoring])):
+        is_of_predictions = False  # of the user's, which may count its calls
+    if is_of_predictions and classifies:
         kinds = {"predict": ["predict"], "decision_function": ["predict", "decision_function"]}
         needy = (kind for kind, has in kinds.items() if glance(why_not_served, context, has))
         context.calibrates = frozenset(needy)
     return context
 
 
-def servable(
-    options: Options, context_of: Callable[[], Context]
-) -> tuple[Options, tuple[str, ...]]:
-    """Drop the models of a list that the scorer cannot score, and name them.
-
-    Averages add calibrated probabilities to models without any, so all of them can be scored.
-
-    Parameters
-    ----------
-    options : Options
-        Options of the search.
-    context_of : callable
-        Returns the context in which scorers are called.
-
-    Returns
-    -------
-    options : Options
-        With the models left.
-    notes : tuple of str
-        A line for the plan, if any model is left out.
-    """
-    one_of: Any = options.estimator
-    space = options.space
-    models = named_of(one_of)
-    is_by_name = isinstance(space, dict) and set(space) <= {name for name, _ in models}
-    is_by_name = is_by_name and all(isinstance(each, dict) for each in space.values())
-    if options.ensemble or not models or not is_classifier(one_of):
-        return options, ()
-    if not (space is None or is_by_name) or not options.knowledge.is_left:
-        return options, ()  # a user who names candidates of a model wants it
-    scoring = options.goal.scoring
-    if any(map(_is_function, scoring.values() if isinstance(scoring, dict) else [scoring])):
-        return options, ()  # of the user's, which may count its calls
-    methods = {name: _methods_of(model, (space or {}).get(name)) for name, model in models}
-    if all(len(each) == len(METHODS) for each in methods.values()):
-        return options, ()
-    context = context_of()
-    gone = [name for name, each in methods.items() if glance(why_not_served, context, each)]
-    if not gone or len(gone) == len(models):
-        return options, ()  # errors of candidates say why none can be scored
-    classes = (f"{n} ({type(last_step(model)).__name__})" for n, model in models if n in gone)
-    note = (
-        "models left out, since they lack the methods needed by "
-        f"scoring={options.goal.scoring!r:.80}: {', '.join(classes)}; ensemble=True adds "
-        "probabilities to them"
-    )
-    space = space if space is None else {k: v for k, v in space.items() if k not in gone}
-    kept = [pair for pair in models if pair[0] not in gone]
-    estimator = OneOf(kept, None if one_of.model in gone else one_of.model)
-    return replace(options, estimator=estimator, space=space), (note,)
-
-
 def _is_function(scoring: Any) -> bool:
     return callable(scoring) and not is_scorer(scoring)
-
-
-def _methods_of(model: Any, space: dict | None) -> list[str]:
-    """List the methods that a model has, or may have with values of its space."""
-    found = {name for name in METHODS if hasattr(model, name)}
-    if model.get_params().get("final_estimator", "") is None:  # of a stack, which is then linear
-        found |= set(METHODS)
-    for name, values in (space or {}).items():
-        for value in values if isinstance(values, list | tuple) else ():
-            with suppress(Exception):  # another check says what is wrong with a value
-                other = clone(model).set_params(**{name: value})
-                found |= {method for method in METHODS if hasattr(other, method)}
-    return [name for name in METHODS if name in found]
 
 
 def _check_scorer(options: Options, context: Context) -> None:

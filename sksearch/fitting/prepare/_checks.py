@@ -22,8 +22,9 @@ from sksearch._utils._compat import (
 from sksearch._utils._typing import Estimator, Samples, Targets
 from sksearch.base import Plan, Resource, Rung, Scheduler
 from sksearch.base._state import Labels
-from sksearch.estimators import family_of, growth_of
 from sksearch.estimators._continuation import ways_to_go_on
+from sksearch.estimators._family import family_of
+from sksearch.estimators._growth import growth_of
 from sksearch.estimators._mutable_params import mutable_params
 from sksearch.estimators._pipeline import (
     check_resampled,
@@ -39,7 +40,8 @@ from sksearch.fitting.run._plan import SearchPlan
 from sksearch.fitting.run._setup import Stops
 from sksearch.history import Problem
 from sksearch.resources import acts_on
-from sksearch.space import Space, When
+from sksearch.space import Space
+from sksearch.space._conditions import When
 from sksearch.space._dimensions import Dimension
 from sksearch.space._values import native
 
@@ -253,7 +255,7 @@ def _fault_of_values(estimator: Estimator, space: Space, dimension: Dimension) -
     given: Any = space.given
     name, values = dimension.name, given[dimension.name]
     owner, _ = owner_of(estimator, name)
-    # A class that derives from an estimator may make of a value what its base takes.
+    # A derived class may convert a value to one that its base accepts.
     if isinstance(values, When) or not type(owner).__module__.startswith("sklearn."):
         return ""
     shown = getattr(dimension, "choices", ())

@@ -25,7 +25,8 @@ from sksearch._utils._compat import (
 )
 from sksearch._utils._overrides import overridden
 from sksearch._utils._typing import Estimator, Folding, Samples, Targets
-from sksearch.estimators import OneOf, family_of
+from sksearch.estimators import OneOf
+from sksearch.estimators._family import family_of
 from sksearch.estimators._model_choice import each_of
 from sksearch.estimators._pipeline import last_step
 from sksearch.fitting.run._keywords import meant_by
@@ -93,7 +94,7 @@ def check_pre_dispatch(pre_dispatch: object) -> None:
     """Raise ValueError for an invalid number of fits."""
     try:
         enough = pre_dispatch is None or pre_dispatch_count(pre_dispatch, 1, least=-1) >= 1
-    except Exception:
+    except Exception:  # joblib evaluates any text
         enough = False
     if not enough or isinstance(pre_dispatch, bool):
         raise ValueError(
@@ -413,7 +414,7 @@ def _check_fit_params(
     method = "partial_fit" if is_step else "fit"
     try:
         taken = inspect.signature(getattr(estimator, method)).parameters
-    except (AttributeError, TypeError, ValueError):
+    except (AttributeError, TypeError, ValueError):  # compiled: its own error is as good
         return
     if any(p.kind is p.VAR_KEYWORD for p in taken.values()):
         return

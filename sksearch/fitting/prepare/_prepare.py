@@ -17,7 +17,7 @@ from sksearch.base._state import Labels
 from sksearch.executors._factory import check_devices
 from sksearch.fitting.prepare._aiming import aimed, aims_of, check_metric, rule_for
 from sksearch.fitting.prepare._auto import choices, first_guesses, make_space
-from sksearch.fitting.prepare._averaging import check_ensemble, servable, with_kept_rows
+from sksearch.fitting.prepare._averaging import check_ensemble, with_kept_rows
 from sksearch.fitting.prepare._checks import (
     check_memory_limit,
     check_rates,
@@ -58,8 +58,8 @@ from sksearch.fitting.run._setup import Setup
 from sksearch.fitting.run._tasks import Context
 from sksearch.history import Problem
 from sksearch.resources import as_resource
-from sksearch.samplers import EarlierTask
-from sksearch.schedulers import Audited
+from sksearch.samplers._warm_start import EarlierTask
+from sksearch.schedulers._audited import Audited
 from sksearch.space import Space
 
 
@@ -102,10 +102,9 @@ def prepare(
     options = replace(options, spending=with_plain_numbers(options.spending))
     scoring = _scoring_of(search, options, y)
     data = _data_of(search, options, X, y, params, unit)
-    options, left_out = servable(options, lambda: _probe(options, data, scoring.scorers))
     parts = _parts_of(search, options, data, rng)
     aim = _aim_of(options, parts, data, scoring, rng)
-    plan = _plan_of(options, parts, data, aim, left_out)
+    plan = _plan_of(options, parts, data, aim)
     context = _context_of(
         options, parts.estimator, data, resource=parts.resource, scorer=scoring.scorers,
         aims=aim.aims, metric=aim.rule if isinstance(aim.rule, str) else None,
@@ -181,7 +180,7 @@ def _data_of(
     try:
         folds = make_folds(options, search._cv(), X, y, routed.splitter.split, unit)
     except Exception as error:
-        if doubt:
+        if doubt:  # the likely cause of the error
             raise ValueError(doubt) from error
         raise
     return Data(X, y, params, routed, folds, *classes_of(options.estimator, y), doubt)
@@ -265,16 +264,14 @@ def _aim_of(
     return Aim(problem, sampler, scheduler, aims, earlier, rule, metric)
 
 
-def _plan_of(
-    options: Options, parts: Composition, data: Data, aim: Aim, left_out: tuple[str, ...]
-) -> SearchPlan:
+def _plan_of(options: Options, parts: Composition, data: Data, aim: Aim) -> SearchPlan:
     """Plan the budget; ValueError if parts do not fit, or the search would never end."""
     rungs = planned(aim.scheduler, aim.problem)
     n_splits, refits = len(data.folds.splits), bool(options.goal.refit)
     plan = SearchPlan.of(rungs, parts.resource, n_splits, refits, options.spending.select)
     plan = replace(plan, timeout=options.timeout)
     check_schedule(plan, aim.scheduler, parts.resource, options.stops, aim.aims)
-    return replace(plan, notes=choices(options, parts.search, aim.problem, data.folds) + left_out)
+    return replace(plan, notes=choices(options, parts.search, aim.problem, data.folds))
 
 
 def _context_of(options: Options, estimator: Estimator, data: Data, **rest: Any) -> Context:
@@ -302,14 +299,6 @@ def _check_doubt(search: Composer, options: Options, context: Context, problem: 
     may_try = not (search._is_namesake or options.workers.are_needed)
     if context.doubt and may_try and fails_everywhere(context, problem):
         raise ValueError(context.doubt)
-
-
-def _probe(options: Options, data: Data, scorer: Scorer) -> Context:
-    """Return a context in which scorers can be called, before there is a space."""
-    refit = options.goal.refit
-    rest: dict[str, Any] = {"has_names": None, "seed": 0, "n_candidates": 0, "resource": None}
-    metric = refit if isinstance(refit, str) else None
-    return _context_of(options, options.estimator, data, scorer=scorer, metric=metric, **rest)
 
 
 def _checked_input(

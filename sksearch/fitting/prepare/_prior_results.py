@@ -13,9 +13,9 @@ from sksearch.fitting.run._objectives import Aims, Allows, allowed_guesses
 from sksearch.history import Params, Problem
 from sksearch.reader._read import chosen_metric, read
 from sksearch.reader._sources import FinishedSearch
-from sksearch.samplers import EarlierTask, WarmStart
+from sksearch.samplers import WarmStart
 from sksearch.samplers._prior import with_prior
-from sksearch.samplers._warm_start import part_of
+from sksearch.samplers._warm_start import EarlierTask, part_of
 from sksearch.space import Space
 from sksearch.space._values import equal
 

@@ -9,7 +9,8 @@ import numpy as np
 from sksearch._utils._compat import num_samples
 from sksearch._utils._seeds import draw_seed
 from sksearch._utils._typing import Estimator, Samples
-from sksearch.base import ENDLESS, Plan, Resource, Sampler, Scheduler
+from sksearch.base import Plan, Resource, Sampler, Scheduler
+from sksearch.base._decisions import ENDLESS
 from sksearch.base._state import Labels
 from sksearch.fitting.prepare._checks import check_inheritance, planned
 from sksearch.history import Params, Problem
@@ -115,7 +116,7 @@ def _plan_of(scheduler: Scheduler, space: Space, n_units: int) -> Plan:
         warnings.simplefilter("ignore")
         try:
             return planned(scheduler, Problem(space, 1, n_units, repeats=True))
-        except Exception:
+        except Exception:  # a scheduler of the user may refuse the stand-in problem
             return Plan(())
 
 
@@ -133,4 +134,4 @@ def _own_limits(
     except ValueError:
         if high == "auto":
             raise
-        return 1, high
+        return 1, high  # only the upper limit was unknown, and it is given

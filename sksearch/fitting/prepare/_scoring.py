@@ -32,8 +32,8 @@ MACRO = {
     **{name: f"{name}_macro" for name in ("f1", "precision", "recall", "jaccard")},
     "roc_auc": "roc_auc_ovr",
 }
-METRIC_ARGUMENTS = ("y_true", "y_pred")  # as those of scikit-learn begin
-#: Metrics of scikit-learn with no largest value.
+METRIC_ARGUMENTS = ("y_true", "y_pred")  # first arguments of scikit-learn's metrics
+#: scikit-learn's metrics without a largest value.
 UNBOUNDED = {"mutual_info_score", "calinski_harabasz_score", "dcg_score", "davies_bouldin_score"}
 METRICS = "sklearn.metrics."
 LOSSES = ("_error", "_loss", "_deviance")  # endings of metrics to be minimised

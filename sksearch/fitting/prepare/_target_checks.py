@@ -25,7 +25,7 @@ def warn_of_target(estimator: Estimator, X: Samples, y: Targets) -> Iterator[str
     """Warn of a regressor's constant target, or of a target leaked by a column of X."""
     values = None if y is None else to_numpy(y)
     if values is None or values.size != len(values) or values.dtype.kind == "V":
-        return  # records, such as times of events, are no column of X
+        return  # records, such as times of events, are never a column of X
     target = _Column(values.ravel())
     if len(target) > 1 and (target.codes == 0).all():
         if is_regressor(estimator):

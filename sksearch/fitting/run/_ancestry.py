@@ -14,7 +14,7 @@ class Stage(NamedTuple):
     resource: int
 
 
-#: Where each training begins.
+#: Start of each fit.
 NOTHING = Stage(-1, {}, 0)
 
 

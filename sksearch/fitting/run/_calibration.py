@@ -1,37 +1,47 @@
-"""Calibrated probabilities for models without any, from predictions for unseen rows.
+"""Calibrated probabilities, from predictions for the test folds, so without extra model fits.
 
-A sigmoid for each class maps decision values to probabilities, as
-``CalibratedClassifierCV(ensemble=False)`` does: it is fitted once, on the predictions for the test
-folds, so it needs no extra model fits.
+A model without probabilities gets a sigmoid for each class, which maps decision values to
+probabilities, as ``CalibratedClassifierCV(ensemble=False)`` does. Probabilities that are too sure,
+or not sure enough, are mapped to others by the map with the least log loss on folds that it was
+not fitted on, see `best_map`.
 
 =======  ======================================================================================
 d        decision values of a class, or votes, shape (n,); -inf for a class that was not seen
 t        whether rows are of the class, smoothed as in [1]_
-a, b     of the sigmoid 1 / (1 + exp(-(a d + b)))
+a, b     of the sigmoid 1 / (1 + exp(-(a d + b))), and of softmax(a log p + b), where 1 / a is the
+         temperature [2]_
+p        probabilities, shape (n, n_classes)
+k        place of the class of each row, shape (n,)
 =======  ======================================================================================
 
 .. [1] J. Platt, Probabilistic outputs for support vector machines and comparisons to regularized
    likelihood methods, Advances in Large Margin Classifiers, 1999.
+.. [2] C. Guo et al., On calibration of modern neural networks, ICML 2017.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin
+from scipy.optimize import minimize
+from scipy.special import expit, log_softmax, softmax
+from sklearn.base import BaseEstimator, clone
+from sklearn.isotonic import IsotonicRegression
 from sklearn.utils import get_tags
 
 from sksearch._utils._compat import to_numpy
 from sksearch._utils._numerics import own_numerics
 from sksearch._utils._typing import Samples
-from sksearch.fitting.run._predictions import Classes, decisions_of
+from sksearch.fitting.run._predictions import Classes, decisions_of, logarithms, shares_of
 
 N_STEPS = 50  # of Newton's method, which needs about eight
-N_PIECES = 5  # of the rows of one fold, where each is calibrated by the others
+N_PIECES = 5  # of the rows of one fold, each calibrated by the others
 FEWEST = 2  # rows of each class in the other pieces, below which all rows are taken
 FLAT = 1e-9  # added to the curvature: if all d are equal, a is not determined
+SMALLEST = np.finfo(float).eps  # as in scikit-learn's log loss
+TINY = 1e-9  # a probability whose logarithm is finite
+FEWEST_FOR_STEPS = 1_000  # rows, below which isotonic regression overfits
 
 
 @dataclass(frozen=True)
@@ -169,25 +179,189 @@ def _are_enough(y: Sequence[np.ndarray], classes: Classes) -> bool:
     return all(np.count_nonzero(c == k) >= FEWEST for c, known in columns for k in known)
 
 
-class Calibrated(ClassifierMixin, BaseEstimator):
-    """A fitted classifier without probabilities, and maps that derive them from its predictions.
+# ---- maps from probabilities to better ones
 
-    All methods and attributes except ``predict_proba`` are the model's own.
+
+@dataclass(frozen=True)
+class Softmax:
+    """softmax(a log p + b): less sure for a < 1, surer for a > 1.
+
+    Parameters
+    ----------
+    a : float
+        Inverse of the temperature.
+    b : ndarray of shape (n_classes,) or float
+        Intercepts.
+    floor : float
+        Lower bound of p: about 1 / n, below which n rows know nothing, or `TINY` if the order of
+        smaller ones helps.
+    """
+
+    a: float
+    b: Any
+    floor: float
+
+    def __call__(self, p: np.ndarray) -> np.ndarray:
+        """Map probabilities."""
+        return softmax(self.a * np.log(np.maximum(p, self.floor)) + self.b, axis=1)
+
+    @classmethod
+    def fit(cls, p: np.ndarray, k: np.ndarray, shifts: bool) -> "Softmax":
+        """Fit it, with intercepts if it `shifts`.
+
+        log a and b have a standard normal prior: they stay finite if all rows are predicted well.
+        """
+        n, n_classes = p.shape
+        own = np.eye(n_classes)[k]
+        found = []
+        for floor in (1 / (n + n_classes), TINY):
+
+            def loss(w: np.ndarray, z: np.ndarray) -> tuple[float, np.ndarray]:
+                logs = log_softmax(np.exp(w[0]) * z + w[1:], axis=1)
+                rest = np.exp(logs) - own
+                of_b = rest.sum(axis=0) if shifts else np.zeros(n_classes)
+                slope = np.hstack([np.exp(w[0]) * np.sum(rest * z), of_b])
+                return w @ w / 2 - np.sum(logs * own), slope + w
+
+            z = np.log(np.maximum(p, floor))
+            best = minimize(loss, np.zeros(1 + n_classes), (z,), "L-BFGS-B", jac=True)
+            found.append((best.fun, floor, best.x))
+        _, floor, w = min(found, key=lambda each: each[0])
+        return cls(float(np.exp(w[0])), w[1:] if shifts else 0.0, floor)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Isotonic regression of each class, of two the second.
+
+    Parameters
+    ----------
+    of_classes : list of IsotonicRegression
+        Fitted.
+    floor : float
+        Lower bound of probabilities.
+    """
+
+    of_classes: list
+    floor: float
+
+    def __call__(self, p: np.ndarray) -> np.ndarray:
+        """Map probabilities."""
+        given = p[:, 1:] if len(self.of_classes) == 1 else p
+        found = np.column_stack(
+            [f.predict(x) for f, x in zip(self.of_classes, given.T, strict=True)]
+        )
+        if len(self.of_classes) == 1:
+            found = np.hstack([1 - found, found])
+        found = np.maximum(found, self.floor)
+        return found / found.sum(axis=1, keepdims=True)
+
+    @classmethod
+    def fit(cls, p: np.ndarray, k: np.ndarray) -> "Steps":
+        """Fit it."""
+        n, n_classes = p.shape
+        which = [1] if n_classes == 2 else range(n_classes)
+        make = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
+        of_classes = [clone(make).fit(p[:, j], k == j) for j in which]
+        return cls(of_classes, 1 / (n + n_classes))
+
+
+#: Maps by name, in the order of their freedom.
+MAPS: dict[str, Callable[[np.ndarray, np.ndarray], Any]] = {
+    "a temperature": lambda p, k: Softmax.fit(p, k, shifts=False),
+    "a sigmoid": lambda p, k: Softmax.fit(p, k, shifts=True),
+    "isotonic regression": Steps.fit,
+}
+
+
+@dataclass(frozen=True)
+class BestMap:
+    """The map of probabilities chosen on the folds.
+
+    Parameters
+    ----------
+    name : str
+        One of `MAPS`; "" if the probabilities themselves are better than all of these.
+    map : callable or None
+        Fitted on all folds.
+    before, after : float
+        Log loss of the probabilities, and of those mapped on each fold by the others.
+    """
+
+    name: str
+    map: Any
+    before: float
+    after: float
+
+
+@own_numerics()
+def best_map(shares: Sequence[np.ndarray], y: Sequence[np.ndarray], known: np.ndarray) -> BestMap:
+    """Choose the map with the least log loss on folds that it was not fitted on.
+
+    Parameters
+    ----------
+    shares : sequence of ndarray of shape (n_rows, n_classes)
+        Probabilities for the test rows of each fold.
+    y : sequence of ndarray of shape (n_rows,)
+        Labels of these rows.
+    known : ndarray of shape (n_classes,)
+        All labels, ascending.
+
+    Returns
+    -------
+    best : BestMap
+        None of the maps, if no map reduces the log loss.
+    """
+    parts = [(p, np.searchsorted(known, labels)) for p, labels in zip(shares, y, strict=True)]
+    if len(parts) == 1:
+        ((p, k),) = parts
+        parts = [(p[i::N_PIECES], k[i::N_PIECES]) for i in range(min(N_PIECES, len(k)))]
+    whole = np.vstack([p for p, _ in parts]), np.concatenate([k for _, k in parts])
+    before = _log_loss(*whole)
+    losses = {"": before}
+    for name, fit in MAPS.items():
+        if len(parts) < 2 or (fit == Steps.fit and len(whole[0]) < FEWEST_FOR_STEPS):
+            continue
+        mapped_parts = []
+        for i, (p, _) in enumerate(parts):
+            rest = [each for j, each in enumerate(parts) if j != i]
+            one = fit(np.vstack([p for p, _ in rest]), np.concatenate([k for _, k in rest]))
+            mapped_parts.append(one(p))
+        losses[name] = _log_loss(np.vstack(mapped_parts), whole[1])
+    name = min(losses, key=losses.__getitem__)
+    return BestMap(name, MAPS[name](*whole) if name else None, before, losses[name])
+
+
+def _log_loss(p: np.ndarray, k: np.ndarray) -> float:
+    own = p[np.arange(len(k)), k] / p.sum(axis=1)
+    return float(-np.mean(np.log(np.maximum(own, SMALLEST))))
+
+
+# ---- models with such maps
+
+
+class Calibrated(BaseEstimator):
+    """A fitted classifier, and maps from its predictions for rows to probabilities.
+
+    All methods and attributes except those of probabilities are the model's own.
 
     Parameters
     ----------
     model : estimator object
         A classifier.
-    maps : list of list of Sigmoid
-        A map for each class, by column of the target.
+    maps : list of list of Sigmoid, or None
+        A map for each class, by column of the target, for a model without probabilities.
     classes : list of ndarray
         Labels of each column of the target.
+    last : callable or None, default=None
+        A map of the probabilities of one target column.
     """
 
-    def __init__(self, model: Any, maps: Maps, classes: Classes) -> None:
+    def __init__(self, model: Any, maps: Maps | None, classes: Classes, last: Any = None) -> None:
         self.model = model
         self.maps = maps
         self.classes = classes
+        self.last = last
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or "model" not in vars(self):
@@ -249,10 +423,30 @@ class Calibrated(ClassifierMixin, BaseEstimator):
         probabilities : ndarray of shape (n_rows, n_classes), or list of ndarray
             A list if the target has several columns.
         """
-        decisions = np.hstack(decisions_of(self.model, X, self.classes))
-        shares = mapped(decisions, self.maps, self.classes)
+        if self.maps is None:
+            shares = np.hstack(shares_of(self.model, X, self.classes))
+        else:
+            decisions = np.hstack(decisions_of(self.model, X, self.classes))
+            shares = mapped(decisions, self.maps, self.classes)
+        if self.last is not None:
+            shares = self.last(shares)
         sizes = np.cumsum([len(known) for known in self.classes])[:-1]
         return shares if len(self.classes) == 1 else np.split(shares, sizes, axis=1)
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """Return logarithms of the probabilities.
+
+        Parameters
+        ----------
+        X : array-like
+            Rows.
+
+        Returns
+        -------
+        logarithms : ndarray of shape (n_rows, n_classes), or list of ndarray
+            Finite.
+        """
+        return logarithms(self.predict_proba(X))
 
 
 class CalibratedOnFold(Calibrated):

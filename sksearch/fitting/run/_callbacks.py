@@ -8,7 +8,7 @@ from joblib.logger import short_format_time
 from sksearch._utils._compat import BaseSearchCV
 from sksearch._utils._terminal import say
 from sksearch._utils._typing import Estimator, Samples, Scores, Targets
-from sksearch.base import Job
+from sksearch.base._decisions import Job
 from sksearch.fitting.run._plan import PlannedRung, SearchPlan
 from sksearch.fitting.run._tasks import Context, Output, Task
 

@@ -48,7 +48,7 @@ FEWEST = 20  # candidates, and two more than there are parameters, before the fi
 N_POINTS, N_DRAWS = 400, 64  # of the functions whose maximum is averaged
 N_NEXT = 10  # candidates that the best one is compared with
 TINY = 1e-12  # of a variance: rounding residue between equal candidates
-STREAM = 11  # tells its generator from others of the same trial
+STREAM = 11  # distinguishes its generator from others of the same trial
 
 
 class Convergence:

@@ -3,8 +3,7 @@
 from itertools import accumulate
 from statistics import fmean as mean
 
-from sksearch.estimators import growth_of
-from sksearch.estimators._growth import Allowance
+from sksearch.estimators._growth import Allowance, growth_of
 from sksearch.fitting.run._curves import common, value_of
 from sksearch.fitting.run._incumbent import Incumbent
 from sksearch.fitting.run._results import Outputs

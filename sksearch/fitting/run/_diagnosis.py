@@ -282,7 +282,7 @@ def _array(data: Targets) -> np.ndarray:
         return np.empty((0, 0))
     try:
         return np.asarray(data)
-    except Exception:
+    except Exception:  # a diagnosis must not replace the error it explains
         return np.empty((0, 0))
 
 
@@ -316,5 +316,5 @@ def _count(column: Targets, test: Callable[[Any], Any]) -> int:
     try:
         with np.errstate(invalid="ignore"):
             return int(np.count_nonzero(test(np.asarray(column, dtype=float))))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError):  # dates and texts have no infinity
         return 0

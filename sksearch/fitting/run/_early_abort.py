@@ -12,7 +12,7 @@ from scipy.stats import qmc
 from sksearch._utils._advice import glance
 from sksearch._utils._clock import now
 from sksearch._utils._seeds import seeded
-from sksearch.base import Job
+from sksearch.base._decisions import Job
 from sksearch.executors._base import TaskEnvironment
 from sksearch.executors._signals import Interrupts
 from sksearch.fitting.run._callbacks import NO_CALLBACKS
@@ -24,11 +24,11 @@ from sksearch.fitting.run._tasks import Context, Output, RowSample, Task
 from sksearch.history import Params, Problem
 
 N_ALIKE = 3  # candidates that have failed in the same way
-N_IN_VAIN = 100  # candidates that have failed in any way, where only the time ends the search
+N_IN_VAIN = 100  # failures of any kind, if only the time ends the search
 #: Points spread over the space that must fail as well. A Sobol sequence has one in each 128th of a
 #: range, and of candidates of which 3 % succeed 128 draws miss all once in 50 times.
 N_PROBES = 128
-N_PROBES_OF_KNOWN = 32  # where the data show the cause
+N_PROBES_OF_KNOWN = 32  # if the data show the cause
 PROBE_SECONDS = 5.0  # for all of them; a search whose fits fail slowly continues
 
 
@@ -64,7 +64,7 @@ class AbortRule:
     may_train: bool
     is_endless: bool
     is_lost: bool = False
-    #: By rung and fold: the causes of errors, or their texts.
+    #: Causes of errors, or their texts, by rung and fold.
     _errors: dict[tuple[int, int], set[str]] = field(default_factory=dict)
     _texts: set[str] = field(default_factory=set)  # of all errors
     _failed: dict[int, dict] = field(default_factory=dict)  # parameters, by trial
@@ -123,7 +123,7 @@ class AbortRule:
             leaf = dimension.name.rpartition("__")[2]
             if re.search(rf"\b{re.escape(leaf)}\b", text) or (choices and n_tried < 2):
                 return True
-            # Another step, or another dict of the space, may do what these cannot.
+            # Another step, or another dict of the space, may succeed.
             if dimension.name == "(dict)" or any(hasattr(c, "get_params") for c in choices):
                 return True
         return False
@@ -203,7 +203,7 @@ def error_of_untuned(context: Context) -> Exception | None:
         except Exception as error:
             return error
         finally:
-            Interrupts.heed()  # an MLP of scikit-learn swallows it
+            Interrupts.heed()  # scikit-learn's MLP swallows it
     return None
 
 

@@ -26,8 +26,9 @@ from sksearch._utils._compat import (
 from sksearch._utils._seeds import seeded
 from sksearch._utils._terminal import printable
 from sksearch._utils._typing import Estimator
-from sksearch.base import State
-from sksearch.estimators import family_of, growth_of
+from sksearch.base._state import State
+from sksearch.estimators._family import family_of
+from sksearch.estimators._growth import growth_of
 from sksearch.estimators._mutable_params import change
 from sksearch.estimators._pipeline import last_step
 from sksearch.executors._base import TaskEnvironment
@@ -178,7 +179,7 @@ def train_further(
             state = context.resource.train(
                 state, *train_rows, stage.resource, before.resource, context.classes, fit_params
             )
-        Interrupts.heed()  # an MLP of scikit-learn swallows it
+        Interrupts.heed()  # scikit-learn's MLP swallows it
         last = last_step(state.estimator)
         family_of(last).epochs.check_finite(last)
     return state
@@ -202,7 +203,7 @@ def rows_of(context: Context, task: Task) -> tuple[Any, Any]:
 
 
 def load_state(context: Context, task: Task) -> tuple[State, str, list[Stage]]:
-    """The state to continue from, why an earlier one is lost, and the stages from it on.
+    """Return the state to continue from, the reason if it is lost, and the remaining stages.
 
     A lost state costs time, nothing more.
     """
@@ -254,7 +255,7 @@ def _record_curve(
 
     def look(estimator: Estimator, count: int) -> float:
         nonlocal best
-        Interrupts.heed()  # an MLP of scikit-learn swallows it
+        Interrupts.heed()  # scikit-learn's MLP swallows it
         before = now()
         listener = RowListener(context, test)
         scores, output.status, output.error = score(
@@ -280,7 +281,7 @@ def _record_curve(
         state, train[1:], wanted.last, context.classes, fit_params, look,
         wanted.allowance, growth.own or 1 if wanted.is_own else 1,
     )  # fmt: skip
-    # Of one fold alone; `settle` finds the count for all of them.
+    # For one fold only; `settle` finds the count for all of them.
     _, output.test_scores, output.train_scores = curve[-1]
     output.curve = curve if output.status == "ok" else None
 

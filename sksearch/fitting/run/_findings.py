@@ -6,7 +6,7 @@ from collections import Counter
 from sksearch._utils._compat import warn_or_raise_about_fit_failures
 from sksearch._utils._terminal import warn
 from sksearch._utils._time_limit import N_MEMBERS
-from sksearch.base import Job
+from sksearch.base._decisions import Job
 from sksearch.fitting.run._convergence import Convergence
 from sksearch.fitting.run._early_abort import N_ALIKE, AbortRule, explained
 from sksearch.fitting.run._incumbent import Incumbent, unfinished_first
@@ -51,7 +51,7 @@ class Findings:
         self.history, self._watch = history, watch
         self.outputs = Outputs()
         self.incumbent = Incumbent(setup, history, self.outputs)
-        self._best = TopTrials(N_AVERAGED if setup.ensemble else 0)
+        self._best = TopTrials(0 if self.context.kept is None else N_AVERAGED)
         may_train = not setup.workers.are_needed
         self._abort_rule = AbortRule(
             setup.context, setup.problem, may_train, setup.plan.is_endless
@@ -175,7 +175,7 @@ class Findings:
         is_last = job.resource == self.plan.top or self.history.problem.continues
         outputs = self.outputs.all_new()
         if is_last and all(output.fit_error is not None for output in outputs):
-            # Nothing can be promoted, and what comes after is likely to fail in this way.
+            # Nothing can be promoted, and later candidates are likely to fail in this way.
             self.check_failures(outputs)
 
     def check_end(self, is_up: bool) -> None:

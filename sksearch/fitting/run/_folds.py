@@ -14,7 +14,7 @@ from sksearch._utils._compat import FOLDS_DIFFER, num_samples
 from sksearch._utils._typing import Estimator, Folding, Samples, Targets
 from sksearch.resources._data import row_numbers
 
-#: With as many times the rows of the smallest training fold, the largest makes other models.
+#: Ratio of training rows from which the largest fold gives different models than the smallest.
 UNLIKE = 1.5
 
 
@@ -140,7 +140,7 @@ def warn_of_folds(splits: list, strata: np.ndarray | None) -> Iterator[str]:
             return
         if strata is None:
             continue
-        classes = np.unique(strata[known])  # of one alone an error tells
+        classes = np.unique(strata[known])  # a single class raises an error
         if len(classes) > 1 and not np.isin(strata[tested], classes).any():
             yield (
                 f"cv: fold {fold} tests only classes that it does not train on, so no model can "

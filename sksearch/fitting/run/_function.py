@@ -21,7 +21,7 @@ from sksearch.fitting.run._states import shortened
 from sksearch.fitting.run._tasks import Context, Output, Task
 
 LOSS = "loss"  # the entry that counts in a dict that a function returns
-LONGEST = 200  # characters of what a function returned, in an error
+LONGEST = 200  # characters of a returned value in an error
 
 
 class Units(Resource):
@@ -59,7 +59,7 @@ def call(context: FunctionContext, task: Task, environment: TaskEnvironment) -> 
     """Call the function for a candidate; an error or invalid value costs only this candidate."""
     output, began, start = Output(test_scores=math.nan), wall_time(), now()
     try:
-        # A function may change what it gets.
+        # A function may change its argument.
         params = {name: clone(value, safe=False) for name, value in task.params.items()}
         units = () if context.resource.acts_on == "fits" else (task.resource,)
         found = context.func(params, *units)
@@ -114,5 +114,5 @@ def _number(value: Any) -> float:
         if not isinstance(value, str | bytes):
             return float(value)
     except (TypeError, ValueError, OverflowError, RuntimeError):
-        pass
+        pass  # the error below names what was returned
     raise TypeError(f"func returned {short_repr(value, LONGEST)}, but must return a number.")

@@ -4,7 +4,7 @@ import math
 
 from sksearch._utils._compat import num_samples
 from sksearch._utils._time_limit import on_more_rows
-from sksearch.base import Job
+from sksearch.base._decisions import Job
 from sksearch.fitting.run._ancestry import stages_to
 from sksearch.fitting.run._folds import count_rows
 from sksearch.fitting.run._results import Outputs

@@ -157,7 +157,7 @@ def _as_table(X: Any, is_flat: bool = False) -> np.ndarray:
     if hasattr(X, "shape"):
         return to_numpy(X)
     rows = list(X)
-    with suppress(ValueError):
+    with suppress(ValueError):  # rows of different lengths
         table = np.asarray(rows)
         if table.dtype.kind in "biufU" and not (is_flat and table.ndim > 1):
             return table
@@ -179,6 +179,7 @@ def _keys(table: np.ndarray, form: str) -> list[Hashable]:
 def _keys_of_sparse(X: Any) -> list[Hashable]:
     """A key for each row: the nonzero columns and their values."""
     rows = sp.csr_matrix(X, copy=True).astype(np.float64)
+    # Equal rows may be stored in different ways: bring them into one form.
     rows.sum_duplicates()
     rows.eliminate_zeros()
     rows.sort_indices()

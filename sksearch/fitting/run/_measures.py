@@ -3,7 +3,7 @@
 from sksearch._utils._clock import now
 from sksearch._utils._compat import num_samples
 from sksearch._utils._typing import Predictor, Samples
-from sksearch.base import State
+from sksearch.base._state import State
 from sksearch.estimators._model_choice import model_of
 from sksearch.fitting.run._scores import failure, reraise_if_not_the_candidates
 from sksearch.fitting.run._states import size_of

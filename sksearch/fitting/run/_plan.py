@@ -8,7 +8,8 @@ import numpy as np
 
 from sksearch._utils._html import join, paragraphs, table
 from sksearch._utils._terminal import printable
-from sksearch.base import ENDLESS, Plan, Resource, Rung
+from sksearch.base import Plan, Resource, Rung
+from sksearch.base._decisions import ENDLESS
 
 
 @dataclass(frozen=True)

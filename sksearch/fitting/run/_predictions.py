@@ -15,10 +15,13 @@ from sksearch.fitting.run._tasks import NUMBER, Context, Output
 
 #: Per candidate, over all folds: predictions of more rows would hardly change a choice.
 MOST_NUMBERS = 100_000
-#: Share of rows whose label is that of the largest decision value, where values are of classes.
+#: Share of rows labelled by the largest decision value, if there is a value for each class.
 MOSTLY = 0.9
 
-#: By column of the target, the labels of all rows, ascending.
+#: Probabilities whose logarithms and odds are finite.
+WITHIN = (np.finfo(float).tiny, 1 - np.finfo(float).epsneg)
+
+#: Ascending labels of all rows, by column of the target.
 Classes = list[np.ndarray]
 
 
@@ -77,7 +80,7 @@ def keep_predictions(context: Context, fold: int, model: Any, X: Samples, output
     if context.kept is None:
         return
     places: Any = context.kept[fold]
-    with suppress(Exception):  # it has a score: what averages lack is not a failure of its own
+    with suppress(Exception):  # it has a score, even if an average of it has none
         X = X if len(places) == num_samples(X) else safe_indexing(X, places)
         if not is_classifier(context.estimator):
             given = to_numpy(model.predict(X)).reshape(len(places), -1)
@@ -186,6 +189,13 @@ def labels_of(shares: Sequence[np.ndarray], classes: Classes) -> np.ndarray:
     """Return the class with the largest share for each row; of equals the first."""
     found = [known[part.argmax(axis=1)] for part, known in zip(shares, classes, strict=True)]
     return found[0] if len(found) == 1 else np.column_stack(found)
+
+
+def logarithms(shares: Any) -> Any:
+    """Return finite logarithms of probabilities, by column of the target if there are several."""
+    if isinstance(shares, list):
+        return [logarithms(each) for each in shares]
+    return np.log(np.maximum(shares, WITHIN[0]))
 
 
 def _votes(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:

@@ -20,7 +20,7 @@ from sksearch.history import History, Params, Result, Span, Trial
 from sksearch.reader._values import rank
 
 KINDS = ("test", "train")  # of scores
-#: What tells rows apart that differ in resource, after `ResultRow`.
+#: Columns that distinguish rows of different resources, after `ResultRow`.
 COLUMNS: tuple[str, ...] = ("iter", "n_resources", "bracket", "trial_id")
 
 
@@ -43,9 +43,9 @@ class ResultRow:
 class Outputs:
     """Outputs of all evaluations of a search, by trial and resource."""
 
-    #: Of all folds that the trial was evaluated on so far.
+    #: Outputs of all folds that the trial was evaluated on so far.
     reached: dict[tuple[int, int], list[Output]] = field(default_factory=dict)
-    #: Of the folds evaluated for this resource.
+    #: Outputs of the folds evaluated for this resource.
     new: dict[tuple[int, int], list[Output]] = field(default_factory=dict)
     #: Numbers of iterations that training found.
     counts: dict[tuple[int, int], int] = field(default_factory=dict)
@@ -126,7 +126,7 @@ def job_result(reached: list[Output], new: list[Output], metric: str | None, aim
     which determine its cost; `metric` is the deciding one, None for the first or only one; `aims`
     are the objectives and bounds.
     """
-    # A clock that is set back makes differences negative, and that is no reason to fail.
+    # A clock set back makes differences negative, which must not raise an error.
     cost = max(0.0, sum([output.fit_time + output.score_time for output in new]))
     first = len(reached) - len(new)
     spans = tuple([Span(first + i, *out.span) for i, out in enumerate(new) if out.span])
@@ -220,7 +220,7 @@ def cv_results(
     for name in test:
         table.store(results, f"test_{name}", test[name], splits=True)
         _warn_if_not_finite(results, "test", name)
-        # A number as error_score is for the eye: what cannot be trained is never the best.
+        # A number as error_score is only displayed: a failed candidate is never the best.
         means = np.where(failed, np.nan, results[f"mean_test_{name}"])
         means = means if is_namesake else np.where(np.isinf(means), np.nan, means)
         results[f"rank_test_{name}"] = rank(means, levels, any_rung_wins, violations)

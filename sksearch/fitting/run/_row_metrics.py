@@ -56,7 +56,7 @@ def contributions(
         with np.errstate(all="ignore"):
             c = FORMULAS[function](raveled(y), raveled(predicted), **kwargs)
             c = np.asarray(c, dtype=float)  # of numbers in an array of objects as well
-    except Exception:  # arguments that the formula does not know, labels of two kinds, ...
+    except Exception:  # arguments that the formula does not support, labels of two kinds, ...
         return None
     close = abs(c.mean() - value) <= ROUNDING * max(1.0, abs(value))
     return c if close and np.isfinite(c).all() else None

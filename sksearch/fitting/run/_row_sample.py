@@ -2,15 +2,19 @@
 
 import math
 import warnings
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
 from sksearch._utils._clock import now
 from sksearch._utils._compat import check_method_params, num_samples, safe_split, to_namespace_of
+from sksearch._utils._numerics import one_blas_thread
 from sksearch._utils._seeds import seeded
 from sksearch._utils._time_limit import TimeLimit, on_more_rows
+from sksearch._utils._typing import Samples, Targets
 from sksearch.base._resource import fit
 from sksearch.estimators._model_choice import model_of, named_of
 from sksearch.executors._signals import Interrupts
@@ -23,6 +27,15 @@ STEP = 2  # ratio of the numbers of rows at which the cost is measured
 LARGEST_GROWTH = 3.0  # exponent of seconds over rows
 PROBABLE_GROWTH = 2.0  # of most estimators, at most
 LEAST_GROWTH = 0.5  # with less, fewer rows save too little
+STEP_OF_MODELS = 4  # likewise, for several models
+FEWEST_OF_MODELS = 62  # rows, on which each is measured first
+ENOUGH_FOR_GROWTH = 900  # rows, below which noise looks like a power of the rows
+PART_OF_PACES = 0.1  # of the time, for measuring all of several models
+MOST_OF_PACES = 0.25  # likewise, if few rows already take longer
+PART_TO_PREDICT = 5  # a fold predicts about one row for so many that it trains on
+SHORTEST = 1e-4  # seconds, below which a clock says little
+MANY_ROWS = 20_000  # of the data, with less of which the measurements cost more than they save
+SECONDS_A_ROW = 1 / 250  # of time for each row of the data, with less of which models are measured
 WORTH = 0.75  # of the rows; with more, all are taken
 
 
@@ -194,8 +207,121 @@ def seconds_of_models(context: Context) -> dict[str, float]:
     return found
 
 
+@dataclass(frozen=True)
+class Pace:
+    """Time of an untuned model, measured on few rows.
+
+    Parameters
+    ----------
+    known : list of (int, float, float)
+        Number of rows, seconds of a fit, and seconds of a fit with predictions for a fifth as many
+        rows, for ascending numbers.
+    """
+
+    known: list[tuple[int, float, float]]
+
+    def on(self, n_rows: int) -> tuple[float, float]:
+        """Predict both for a number of rows.
+
+        Time grows as a power of the rows, or in proportion to them after a beginning that takes
+        the same time for any number.
+        """
+        (n_before, _, before), (n, training, whole) = [(0, 0.0, 0.0), *self.known][-2:]
+        slope = min(max(whole - before, 0.0) / (n - n_before), whole / n)
+        times = 1 + slope * (n_rows - n) / whole
+        if n >= ENOUGH_FOR_GROWTH and whole / before > n / n_before:
+            growth = math.log(whole / before, n / n_before)
+            times = (n_rows / n) ** min(growth, LARGEST_GROWTH)
+        return training * times, whole * times
+
+    @classmethod
+    def of(cls, model: Any, X: Samples, y: Targets, most: float) -> "Pace | None":
+        """Measure a model on more and more rows while this takes less than `most` seconds.
+
+        There are at least two measurements: the first may be of code that is loaded. None if all
+        fits fail, which the search finds out itself.
+        """
+        n_rows, n = FEWEST_OF_MODELS, num_samples(X)
+        rows = np.random.default_rng(0).permutation(n)
+        known: list[tuple[int, float, float]] = []
+        while n_rows <= n // 2 and (len(known) < 2 or known[-1][-1] * STEP_OF_MODELS < most):
+            try:
+                known.append((n_rows, *_seconds_of(clone(model), X, y, rows[:n_rows])))
+            except Exception:  # of few rows, which may be of one class
+                if n_rows > MIN_ROWS:
+                    break
+            n_rows *= STEP_OF_MODELS
+        return cls(known) if known else None
+
+
+def _seconds_of(model: Any, X: Samples, y: Targets, rows: np.ndarray) -> tuple[float, float]:
+    """Return the seconds of a fit, and of a fit with predictions for a fifth of the rows."""
+    rows = np.sort(rows)
+    data: tuple[Any, Any] = safe_split(model, X, y, rows)
+    few, _ = safe_split(model, X, y, rows[: max(1, len(rows) // PART_TO_PREDICT)])
+    with warnings.catch_warnings(), seeded(0):
+        warnings.simplefilter("ignore")  # they are repeated later if relevant
+        start = now()
+        model.fit(*data)
+        fitted = now()
+        model.predict(few)
+    Interrupts.heed()  # an MLP of scikit-learn swallows it
+    return fitted - start, max(now() - start, SHORTEST)
+
+
+def paces_of(
+    models: Sequence[tuple[str, Any]], X: Samples, y: Targets, time: TimeLimit
+) -> tuple[dict[str, Pace], list[str]]:
+    """Measure the models of a list, and name those too slow for a time limit.
+
+    These cannot train on the fewest rows of a fold in their share of the time, or not on all rows
+    in the time allowed for the last training; or the time to measure was up before them. The
+    fastest always stays.
+
+    Parameters
+    ----------
+    models : sequence of tuple (str, estimator)
+        Models with their names.
+    X, y : array-like
+        Training data.
+    time : TimeLimit
+        Time of the search.
+
+    Returns
+    -------
+    paces : dict of str to Pace
+        Paces of the other models.
+    left_out : list of str
+        Names of models too slow.
+    """
+    timeout, n = time.timeout or math.inf, num_samples(X)
+    most = PART_OF_PACES * timeout / len(models)
+    paces: dict[str, Pace] = {}
+    slow: list[str] = []
+    with Interrupts(), one_blas_thread():  # as in the search
+        for name, model in models:
+            if paces and time.elapsed() > MOST_OF_PACES * timeout:
+                slow.append(name)
+            elif (pace := Pace.of(model, X, y, most)) is not None:
+                paces[name] = pace
+    last = time.of_last(0.0) or math.inf
+
+    def is_slow(pace: Pace) -> bool:
+        return pace.on(min(n, MIN_ROWS))[1] > timeout / len(models) or pace.on(n)[1] > last
+
+    slow += [name for name, pace in paces.items() if is_slow(pace)]
+    if paces and len(slow) == len(models):
+        slow.remove(min(paces, key=lambda name: paces[name].on(n)[1]))
+    kept = {name: pace for name, pace in paces.items() if name not in slow}
+    return kept, [name for name, _ in models if name in slow]
+
+
 def measured_sample(
-    context: Context, time: TimeLimit, n_workers: int, refits: bool
+    context: Context,
+    time: TimeLimit,
+    n_workers: int,
+    refits: bool,
+    paces: Collection[Pace] = (),
 ) -> RowSample | None:
     """Choose the rows of a search by the time that the untuned estimator takes.
 
@@ -209,6 +335,8 @@ def measured_sample(
         Number of fits at a time.
     refits : bool
         True if the best candidate is refitted on all rows.
+    paces : collection of Pace, default=()
+        Measured times of several models, whose mean is taken.
 
     Returns
     -------
@@ -217,13 +345,16 @@ def measured_sample(
     """
 
     def seconds_of(n_rows: int) -> tuple[float, float]:
+        if paces:
+            training, whole = np.mean([pace.on(n_rows) for pace in paces], axis=0)
+            return float(training), float(whole)
         with warnings.catch_warnings(), seeded(context.seed, n_rows):
             warnings.simplefilter("ignore")  # they are repeated later if relevant
             try:
                 seconds = seconds_of_one_fit(context, n_rows)
             except Exception:
                 return math.nan, math.nan
-            Interrupts.heed()  # an MLP of scikit-learn swallows it
+            Interrupts.heed()  # scikit-learn's MLP swallows it
             return seconds
 
     n_train = max(count_rows(train) for train, _ in context.splits)

@@ -12,8 +12,9 @@ from sklearn.utils import check_random_state
 
 from sksearch._utils._terminal import warn
 from sksearch._utils._typing import Seed
-from sksearch.base import Job, State
-from sksearch.executors import Executor
+from sksearch.base._decisions import Job
+from sksearch.base._state import State
+from sksearch.executors._base import Executor
 from sksearch.executors._factory import make_executor
 from sksearch.executors._in_process import SerialExecutor
 from sksearch.executors._limits import LostTask
@@ -55,6 +56,8 @@ class Recorder:
         True if an earlier process has begun the search.
     unit : str or None
         Unit of budget of the earlier process.
+    left_out : sequence of str
+        Models of a list that it left out, too slow for the time.
     unfinished_jobs : list of Job
         Jobs that an earlier process had asked for when it died, oldest first.
     ending : Ending
@@ -65,6 +68,7 @@ class Recorder:
     spool: Any = None
     goes_on: bool = False
     unit: str | None = None
+    left_out: Sequence[str] = ()
     unfinished_jobs: Sequence[Job] = ()
     ending: Ending = Ending()
 

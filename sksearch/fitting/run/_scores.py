@@ -18,7 +18,7 @@ from sksearch.fitting.run._row_sample import TooLongError
 from sksearch.fitting.run._states import first_line
 from sksearch.fitting.run._tasks import Context
 
-#: In the text of a RuntimeError of PyTorch, which has no class for a full memory of the CPU.
+#: In the text of PyTorch's RuntimeError, since it has no class for a full CPU memory.
 MEMORY_WORDS = ("can't allocate memory", "not enough memory", "out of memory")
 
 

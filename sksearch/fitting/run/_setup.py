@@ -6,13 +6,14 @@ from typing import Any
 
 from sksearch._utils._numerics import one_blas_thread
 from sksearch._utils._time_limit import TimeLimit
-from sksearch.base import Job, Sampler, Scheduler
+from sksearch.base import Sampler, Scheduler
+from sksearch.base._decisions import Job
 from sksearch.executors._limits import Workers
 from sksearch.fitting.run._folds import Folds
 from sksearch.fitting.run._plan import SearchPlan
 from sksearch.fitting.run._tasks import Context, Output
 from sksearch.history import History, Problem
-from sksearch.samplers import EarlierTask
+from sksearch.samplers._warm_start import EarlierTask
 from sksearch.study import Study
 
 
@@ -51,6 +52,7 @@ class Setup:
     ensemble: int = 0  # largest number of models averaged; 0: the best one is used alone
     rule: Callable | None = None  # the user's function that chooses the winner
     columns: tuple[str, ...] = ()  # of ``cv_results_``: keys of a candidate's rows
+    left_out: tuple[str, ...] = ()  # models of a list, too slow for the time
     is_namesake: bool = False  # whether it ends as scikit-learn's does, and never earlier
 
     def __post_init__(self) -> None:

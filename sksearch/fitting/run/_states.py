@@ -14,8 +14,8 @@ from sksearch._utils._files import open_own, remove, write_atomically
 from sksearch._utils._filesystem import system
 from sksearch._utils._pickles import Address, Pickler, classes_of, here
 from sksearch._utils._terminal import printable
-from sksearch.base import State
-from sksearch.estimators import family_of
+from sksearch.base._state import State
+from sksearch.estimators._family import family_of
 
 N_DIGITS = 16  # of a state's digest, in the name of its file
 
@@ -202,7 +202,7 @@ class _SizePickler(_StatePickler):
         self.seen: set = set()
 
     def address_of(self, obj: object) -> Address | None:
-        return None  # what has code counts with its code
+        return None  # objects with code count with their code
 
     def persistent_id(self, obj: object) -> Any:
         if type(obj) is not str and not isinstance(obj, np.dtype):

@@ -16,8 +16,8 @@ from sksearch.fitting.run._objectives import Aims
 from sksearch.fitting.run._states import SavedState
 from sksearch.resources._data import first_rows, row_numbers
 
-#: Of what outputs keep of rows. With 4 bytes a target of a large mean, such as seconds since 1970,
-#: would lose its differences, and probabilities next to 1 would be equal.
+#: Type of the values that outputs keep of rows. With 4 bytes a target with a large mean, such as
+#: seconds since 1970, would lose its differences, and probabilities next to 1 would be equal.
 NUMBER = np.dtype("<f8")
 
 
@@ -131,13 +131,13 @@ class Context:
     error_score: Any = np.nan
     return_train_score: bool = False
     verbose: int = 0
-    #: What callbacks are told is being fitted; None if there are none.
+    #: Objects passed to callbacks as being fitted; None without callbacks.
     search: BaseSearchCV | None = None
-    spool: Any = None  # where to leave a copy of each output until the search has recorded it
+    spool: Any = None  # copies of outputs until the search has recorded them
     aims: Aims = field(default_factory=Aims)  # objectives and bounds
-    changing: tuple[str, ...] | None = None  # parameters that training obeys on its way; None: all
+    changing: tuple[str, ...] | None = None  # parameters that may change in training; None: all
     sample: RowSample | None = None  # rows of the training folds; None: all
-    home: str = field(default_factory=here)  # the process whose classes states are of
+    home: str = field(default_factory=here)  # process that defines the classes of states
     blocks: np.ndarray | None = None  # by row, whose contributions to scores are kept together
     #: Test rows of the kept predictions by fold, for an average; None if not needed.
     kept: list[np.ndarray] | None = None
@@ -162,11 +162,11 @@ class Task:
     trial_id: int
     fold: int
     params: dict
-    resource: int  # where to bring the candidate
-    spent: int  # what was paid before
+    resource: int  # target resource of the candidate
+    spent: int  # resource spent before
     callbacks: Any  # a leaf of the tree of contexts
     state: Any = None  # a State, SavedState or bytes from the last rung; None: new, or lost
-    before: tuple[Stage, ...] = ()  # what it continues from, stretch by stretch from nothing
+    before: tuple[Stage, ...] = ()  # stages to continue from, from the beginning
     continues: bool = False  # whether there was a state; a lost one is trained again by stages
     keep: bool = False  # whether a later rung may continue from here
     curve: CurveTask | None = None  # a count that training finds
@@ -200,7 +200,7 @@ class Output:
     fit_error: str | None = None  # traceback of the training's error, as in scikit-learn
     status: str = "ok"  # as in `Result`, and so is the error
     error: str = ""
-    state: Any = None  # a State, SavedState or bytes, if a later rung may want it
+    state: Any = None  # a State, SavedState or bytes, if a later rung may need it
     lost_state: str = ""  # why a state could not be read or written
     fit_time: float = 0.0  # seconds, and so is the score_time
     test_scores: Any = None  # a number, or a dict of them by metric
