@@ -7,7 +7,8 @@ import sksearch
 
 sys.path.insert(0, str(Path(__file__).parent))
 from gallery_order import untitled
-from link_names import LinkNames
+from link_names import TARGETS, LinkNames
+from outputs import without_prompts
 from public_lists import api_page, fill_table
 
 project = "sksearch"
@@ -44,8 +45,18 @@ html_theme = "pydata_sphinx_theme"
 html_title = "sksearch"
 html_static_path = ["_static"]
 html_css_files = ["sksearch.css"]
+html_favicon = "_static/logo.svg"
 html_show_sourcelink = False
 html_theme_options = {
+    "logo": {
+        "image_light": "_static/logo.svg",
+        "image_dark": "_static/logo.svg",
+        "text": f"sksearch {version}",
+        "alt_text": "sksearch: start page",
+    },
+    "external_links": [{"name": "scikit-learn", "url": "https://scikit-learn.org"}],
+    "footer_start": ["copyright"],
+    "footer_end": [],
     "show_prev_next": False,
     "show_toc_level": 2,
     "navbar_align": "left",
@@ -59,6 +70,7 @@ myst_heading_anchors = 3
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 copybutton_exclude = ".linenos, .gp, .go"
+copybutton_selector = "div:not(.output) > div.highlight > pre"
 
 numpydoc_show_class_members = False
 autosummary_generate = True
@@ -83,12 +95,21 @@ def setup(app):
     (Path(app.srcdir) / "api.md").write_text(api_page(), encoding="utf-8")
     app.connect("source-read", _fill)
     app.connect("env-updated", _hide_records)
+    app.connect("missing-reference", _find)
     app.add_transform(LinkNames)
 
 
 def _fill(app, name, source):
-    # A doctest needs an empty line at its end, a page does not.
-    source[0] = fill_table(source[0]).replace("\n\n```\n", "\n```\n")
+    source[0] = without_prompts(fill_table(source[0]))
+
+
+def _find(app, env, node, content):
+    """Resolve a public name in a docstring of another module, such as a search in See Also."""
+    target = TARGETS.get(node["reftarget"].rpartition(".")[2])
+    if node.get("refdomain") != "py" or target in (None, node["reftarget"]):
+        return None
+    role = env.get_domain("py")
+    return role.resolve_xref(env, node["refdoc"], app.builder, "obj", target, node, content)
 
 
 def _hide_records(app, env):

@@ -41,11 +41,12 @@ SECTIONS = {
 }
 if not (find_spec("torch") and find_spec("skorch")):
     del SECTIONS["Nets for images"]  # they cannot be imported
-#: What to begin with comes first, then the order of ``__all__``.
+#: The first family.
 FIRST = ("SearchCV", "tune", "default_models", "report")
 #: Families of searches, by the last part of their modules' names; the last one has all others.
 FAMILIES = {
-    "In one line, or of any parts": ("_full", "_tune", "_models"),
+    "Start here": (),
+    "Random and quasi-random draws": ("_full",),
     "Weak candidates are stopped early": ("_fidelity", "_incremental", "_asynchronous"),
     "Candidates are learnt": ("_learning",),
     "Learnt, and stopped early": ("_halving_hybrids", "_hybrids", "_fabolas"),
@@ -113,7 +114,8 @@ def _families(objects: dict[str, Any], names: list[str]) -> dict[str, list[str]]
     for name in sorted(names, key=lambda name: ([*FIRST, name].index(name), name)):
         home = objects[name].__module__
         of = (f for f, homes in FAMILIES.items() if home.endswith(tuple(f".{h}" for h in homes)))
-        found[next(of, [*FAMILIES][-1])].append(name)
+        family = next(iter(FAMILIES)) if name in FIRST else next(of, [*FAMILIES][-1])
+        found[family].append(name)
     return {family: names for family, names in found.items() if names}
 
 

@@ -1,10 +1,11 @@
-"""Shows the search of a ``checkpoint_dir`` on a page, while it runs or afterwards.
+"""Shows the searches of directories on a page, while they run or afterwards.
 
-    python -m sksearch.watch DIR [--every SECONDS] [--output FILE]
+    python -m sksearch.watch DIR [DIR ...] [--every SECONDS] [--output FILE]
 
-The page is a single HTML file, by default ``watch.html`` in the directory: open it in a browser.
-No server is needed. With ``--every`` it is written again after that many seconds, and an open
-browser loads it again, until the search has ended. The search is not disturbed: its journal is
+A directory may also contain the directories of several searches: all are on one page. The page is
+a single HTML file, by default ``watch.html`` in the first directory: open it in a browser. No
+server is needed. With ``--every`` it is written again after that many seconds, and an open browser
+loads it again, until all searches have ended. The search is not disturbed: its journal is
 read, no lock is taken, and nothing is unpickled. So this may run on any machine with access to the
 directory.
 """
@@ -20,51 +21,33 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import quote
 
 import numpy as np
 
+from sksearch._utils._advice import ReportParts
 from sksearch._utils._clock import wall_time
 from sksearch._utils._files import write_atomically
-from sksearch._utils._html import Markup, element, page as document, paragraphs, table, void
+from sksearch._utils._html import element, join, paragraphs, table
 from sksearch._utils._terminal import say
 from sksearch.base._decisions import ENDLESS
+from sksearch.checkpoint._checkpoint import JOURNAL
 from sksearch.checkpoint._errors import JournalError
 from sksearch.checkpoint._load_history import load_history
-from sksearch.plotting._style import near_scores
 from sksearch.progress._progress import Progress
 from sksearch.progress._status_line import duration
 from sksearch.reader._read import read
+from sksearch.reader._values import model_of
 from sksearch.reporting import _words as words
+from sksearch.reporting._charts import figure
+from sksearch.reporting._leaderboard import standings
+from sksearch.reporting._looks import candidates, leader, number, tiles, whole_page
+from sksearch.reporting._pictures import pictures
 from sksearch.stats._spans import bars_of
 
 __all__: list[str] = []  # a command
 
-N_BEST, N_ERRORS, N_RUNGS = 10, 10, 60  # rows shown
-N_DOTS, N_BARS = 3000, 4000  # drawn
-WIDTH, HEIGHT = 800, 240  # of a picture
-# Nothing may be loaded from elsewhere, whatever a forged journal contains.
-ALONE = Markup(
-    '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
-    "style-src 'unsafe-inline'\">"
-)
-STYLE = """
-:root{--ink:#1b2733;--soft:#55616d;--line:#dde3e9;--blue:#0072B2;--pale:#a9c4de;--bad:#D55E00;
---paper:#fff}
-@media(prefers-color-scheme:dark){:root{--ink:#e6ebf0;--soft:#a3afba;--line:#2c3742;
---blue:#56B4E9;--pale:#35607f;--bad:#E69F00;--paper:#12181e}}
-body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);
-max-width:860px;margin:1.2em auto;padding:0 12px;overflow-wrap:anywhere}
-h1{font-size:1.3em;margin:0}h2{font-size:1em;margin:1.6em 0 .3em}
-p{margin:.2em 0}.soft{color:var(--soft)}.bad{color:var(--bad)}
-.track{height:.6em;background:var(--line);border-radius:3px;margin:.5em 0}
-.track i{display:block;height:100%;background:var(--blue);border-radius:3px}
-.wide{overflow-x:auto}table{border-collapse:collapse;font-size:.93em}
-th,td{text-align:left;padding:.15em 1em .15em 0;border-bottom:1px solid var(--line);
-vertical-align:top}th{color:var(--soft);font-weight:600}td.n,th.n{text-align:right;white-space:nowrap}
-svg{width:100%;height:auto;display:block}svg text{fill:var(--soft);font-size:12px}
-.axis{stroke:var(--line);fill:none}.dot{fill:var(--blue);fill-opacity:.45}.far{fill:var(--pale)}
-.fail{fill:var(--bad)}.best{fill:none;stroke:var(--bad);stroke-width:2}.bar{fill:var(--blue)}
-"""
+N_RUNNING, N_ERRORS, N_RUNGS = 10, 10, 60  # rows shown
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -101,29 +84,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     (0, True)
     """
     parser = argparse.ArgumentParser(prog="sksearch.watch", description=__doc__.split("\n")[0])
-    parser.add_argument("folder", metavar="DIR", help="the checkpoint_dir of a search")
+    about = "the checkpoint_dir of a search, or a directory with several"
+    parser.add_argument("folders", metavar="DIR", nargs="+", help=about)
     parser.add_argument(
         "--every", type=_positive, metavar="SECONDS", help="interval between updates"
     )
     parser.add_argument("--output", type=Path, metavar="FILE", help="default: DIR/watch.html")
     args = parser.parse_args(arguments)
-    folder = Path(args.folder).expanduser()
+    folders = [Path(each).expanduser() for each in args.folders]
+    folder = folders[0]
     output = args.output or (folder if folder.is_dir() else folder.parent) / "watch.html"
     if args.output and (output.is_dir() or not output.parent.is_dir()):
         parser.error(f"--output {output} must be a file in an existing folder.")
     while True:
         try:
-            saved, text = _read(folder, args.every)
+            is_over, text = _read(folders, args.every)
         except (FileNotFoundError, JournalError) as error:
             # With --every the search may be about to begin.
             if args.every is None:
                 say(f"No search to show: {error}", file=sys.stderr)
                 return 1
-            why = element("p", _short(error))
-            saved, text = None, _document("No search yet", [why], args.every)
-        if saved is not None or output.parent.is_dir():
+            why = join(element("h1", "No search yet"), element("p", _short(error)))
+            is_over, text = False, whole_page("No search yet", [why], args.every)
+        if output.parent.is_dir():
             write_atomically(output, text.encode("utf-8", "replace"), sync=False)
-        if args.every is None or (saved is not None and saved.finished):
+        if args.every is None or is_over:
             say(str(output))
             return 0
         try:
@@ -132,20 +117,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0
 
 
-def page(path: str | os.PathLike, every: float | None = None) -> str:
-    """Return a page for the search of a directory.
+def page(path: str | os.PathLike | Sequence[str | os.PathLike], every: float | None = None) -> str:
+    """Return a page for the search of a directory, or for several searches.
 
     Parameters
     ----------
-    path : str or path-like
-        The ``checkpoint_dir`` of a search.
+    path : str, path-like or sequence of these
+        The ``checkpoint_dir`` of a search, a directory that contains several, or a list.
     every : float or None, default=None
-        Seconds after which a browser loads the page again, while the search has not ended.
+        Seconds after which a browser loads the page again, until all searches have ended.
 
     Returns
     -------
     html : str
-        A whole page, without scripts or links to other files. Texts of the journal are escaped.
+        A whole page, without links to other files. Texts of the journal are escaped, and the
+        browser runs no script but the page's own.
 
     Raises
     ------
@@ -167,10 +153,11 @@ def page(path: str | os.PathLike, every: float | None = None) -> str:
     ...         checkpoint_dir=folder,
     ...     ).fit(*load_iris(return_X_y=True))
     ...     html = page(folder)
-    >>> "<h1>RandomSearchCV</h1>" in html
+    >>> "RandomSearchCV</h1>" in html
     True
     """
-    return _read(Path(path), every)[1]
+    paths = [path] if isinstance(path, str | os.PathLike) else path
+    return _read([Path(each) for each in paths], every)[1]
 
 
 def _positive(word):
@@ -181,96 +168,146 @@ def _positive(word):
     raise argparse.ArgumentTypeError(f"{word!r} must be a number of seconds above 0.")
 
 
-def _read(path, every):
-    """The search of a directory, and its page."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")  # of a damaged journal
-        saved = load_history(path)
-    texts = [element("p", _short(w.message), class_="bad") for w in caught]
-    found = read(saved)
-    parts = [*texts, *_head(saved, path), *_best(found), *_scores(found), *_rungs(saved)]
-    parts += [*_workers(saved), *_running(saved), *_failures(saved)]
-    every = None if saved.finished else every
-    return saved, _document(saved.header.get("class", "Search"), parts, every)
-
-
-def _document(title, body, every):
-    """A whole page; a browser loads it again after `every` seconds."""
+def _read(paths, every):
+    """The searches of some directories, and their page."""
+    folders = [folder for path in paths for folder in _searches_in(path)]
+    saved, sections = [], []
+    for folder in folders:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")  # of a damaged journal
+            saved.append(load_history(folder))
+        notes = [element("p", _short(w.message), class_="bad") for w in caught]
+        title = _short(saved[-1].header.get("class", "Search"))
+        name = folder.name if len(folders) > 1 else ""
+        sections.append(_section(saved[-1], folder, title, name, notes))
+    is_over = all(each.finished for each in saved)
+    if len(saved) > 1:
+        title = f"{len(saved)} searches"
+        sections.insert(0, join(element("h1", title), _overview(saved, folders)))
     now = time.strftime("%Y-%m-%d %H:%M:%S")
-    head = [ALONE, element("style", Markup(STYLE))]
-    if every is not None:
-        head.append(void("meta", **{"http-equiv": "refresh", "content": math.ceil(every)}))
-    title = _short(title)
-    return document(title, element("h1", title), *body, _aside(f"Updated {now}."), head=head)
+    sections[-1] = join(sections[-1], element("p", f"Updated {now}.", class_="soft"))
+    return is_over, whole_page(title, sections, None if is_over else every)
+
+
+def _searches_in(path):
+    """The directory itself, or those in it that contain a search."""
+    if path.is_dir() and not (path / JOURNAL).is_file():
+        return sorted({file.parent for file in path.glob(f"*/{JOURNAL}")}) or [path]
+    return [path]
 
 
 def _short(value):
     return str(value)[:2000]
 
 
-def _params(params):
-    return _short(words.params(params))
-
-
-def _number(value):
-    return "" if value is None or math.isnan(value) else f"{value:.5g}"
-
-
-def _table(head, rows):
-    return element("div", table(head, rows), class_="wide")
-
-
-def _aside(text):
-    return element("p", text, class_="soft")
-
-
 # ---- sections
 
 
-def _head(saved, path):
-    """Progress of the search, and its end."""
-    plan, history = saved.plan_, saved.history_
-    try:
-        seconds = max(bar.ended for bar in bars_of(history)[0])
-    except ValueError:  # before the first result
-        seconds = None
-    progress = Progress.of(plan, history, seconds=seconds)
+def _overview(searches, folders):
+    """A row for each search."""
+    rows = []
+    for saved, folder in zip(searches, folders, strict=True):
+        progress = Progress.of(saved.plan_, saved.history_)
+        state = "finished" if saved.finished else "not finished"
+        score = "" if saved.best_score_ is None else number(float(saved.best_score_))
+        name = element("a", _short(folder.name), href=f"#{quote(folder.name)}")
+        rows.append(
+            (
+                name,
+                _short(saved.header.get("class", "")),
+                state,
+                f"{progress.n_candidates:,}",
+                score,
+            )
+        )
+    head = ["directory", "search", "state", "#candidates", "#best score"]
+    return element("div", table(head, rows, class_="sort"), class_="wide")
+
+
+def _section(saved, path, title, name, notes):
+    """All facts of one search."""
+    found = read(saved)
+    seconds = _seconds(saved.history_)
+    progress = Progress.of(saved.plan_, saved.history_, seconds=seconds)
     if saved.finished:
-        state = "Finished."
         progress = replace(progress, seconds_left=0.0)
-    else:
-        file = path if path.is_file() else path / "journal.jsonl"
-        ago = max(0.0, wall_time() - file.stat().st_mtime)
-        state = f"Not finished; last journal entry {duration(ago)} ago."
-    lines = [state, str(progress) + ("" if seconds is None else f", {duration(seconds)} so far")]
-    yield paragraphs(lines)
+    head = [
+        element(
+            "h1",
+            title,
+            *[element("span", f" {_short(name)}", class_="soft")] * bool(name),
+            id=quote(name),
+        )
+    ]
+    parts = [*head, *notes, paragraphs([_state(saved, path)]), tiles(_facts(saved, progress))]
     if progress.n_planned < ENDLESS and progress.planned:
         share = 1.0 if saved.finished else min(1.0, progress.spent / progress.planned)
-        yield element("div", element("i", style=f"width:{100 * share:.1f}%"), class_="track")
+        done = element("i", style=f"width:{100 * share:.1f}%")
+        parts.append(element("div", done, class_="track"))
+    parts += _failures(saved)
+    if found.winner is None:
+        parts.append(element("p", "No candidate has a score yet."))
+    else:
+        at = found.has_resources and not found.races
+        unit = f"{found.winner.resource:,} {found.unit}" * at
+        role = "Winner" if saved.finished else "Best so far"
+        parts.append(leader(role, found.winner.params, unit))
+    made = ReportParts()
+    drawn = [made.make(each, draw) for each, draw in pictures(found).items()]
+    models = made.make("Models", lambda: join(*_models(found)))
+    drawn += [figure(each, fault) for each, fault in made.faults.items()]
+    parts.append(element("div", *filter(None, drawn), class_="pictures"))
+    parts += filter(None, [models, *_rungs(saved), *_running(saved)])
+    if found.winner is not None:
+        parts.append(candidates(found))
+    return join(*parts)
 
 
-def _best(table):
-    """The best candidates, best first."""
-    saved = table.source
-    if saved.best_index_ is None:
-        yield element("p", "No candidate has a score yet.")
+def _seconds(history):
+    """Seconds of work so far; None before the first result, and without times."""
+    try:
+        return max(bar.ended for bar in bars_of(history)[0])
+    except ValueError:
+        return None
+
+
+def _state(saved, path):
+    if saved.finished:
+        return "Finished."
+    file = path if path.is_file() else path / JOURNAL
+    ago = max(0.0, wall_time() - file.stat().st_mtime)
+    return f"Not finished; last journal entry {duration(ago)} ago."
+
+
+def _facts(saved, progress):
+    """Values and names for the header."""
+    found = [(number(progress.best_score), f"best {_short(saved.metric_)}")]
+    found = found if math.isfinite(progress.best_score) else []
+    planned = f"of {progress.n_planned:,} " * (progress.n_planned < ENDLESS)
+    found.append((f"{progress.n_candidates:,}", f"{planned}candidates"))
+    if saved.plan_.unit and 1 < progress.planned < ENDLESS:
+        found.append((f"{progress.spent:,}", f"of {progress.planned:,} {saved.plan_.unit}"))
+    if progress.seconds is not None:
+        found.append((duration(progress.seconds), "of work" if saved.finished else "so far"))
+    if progress.seconds_left:
+        found.append((duration(progress.seconds_left), "left, estimated"))
+    return found
+
+
+def _models(found):
+    """The leaderboard of a list of models."""
+    if found.winner is None or not model_of(found.winner.params):
         return
-    shown = [table.candidates[i].row for i in table.order if math.isfinite(table.means[i])]
-    of = f" of {saved.n_splits_}" if table.races else ""
     rows = [
         (
-            _number(each.score),
-            _number(float(np.nanstd(each.scores))),
-            *([f"{each.resource:,}{of}"] if table.has_resources else []),
-            _params(each.shown),
+            f"{each.rank}", each.model, number(each.score), number(each.low), number(each.high),
+            f"{each.n_candidates:,}", words.seconds(each.seconds),
         )
-        for each in shown[:N_BEST]
-    ]
-    unit = [f"#{saved.plan_.unit}"] if table.has_resources else []
-    yield element("h2", "Best candidates")
-    yield _table(["#score", "#std", *unit, "params"], rows)
-    role = "the winner" if saved.finished else "the best so far"
-    yield _aside(f"The first candidate is {role}, marked with a ring in the picture.")
+        for each in standings(found)
+    ]  # fmt: skip
+    head = ["#rank", "model", "#score", "#low", "#high", "#candidates", "#training"]
+    yield element("h3", "Models")
+    yield element("div", table(head, rows, class_="sort"), class_="wide")
 
 
 def _rungs(saved):
@@ -289,11 +326,11 @@ def _rungs(saved):
         best, middle = (known.max(), np.median(known)) if len(known) else (math.nan, math.nan)
         n_failed = len(scores) - len(known)
         n_scores = f"{len(scores):,} of {max(planned.get(key, 0), len(scores)):,}"
-        cells = n_scores, _number(float(best)), _number(float(middle))
+        cells = n_scores, number(float(best)), number(float(middle))
         rows.append((*(f"{n:,}" for n in key), *cells, f"{n_failed:,}" if n_failed else ""))
     head = ["#bracket", f"#{saved.plan_.unit}", "#candidates", "#best", "#median", "#failed"]
-    yield element("h2", "Rungs")
-    yield _table(head, rows)
+    yield element("h3", "Rungs")
+    yield element("div", table(head, rows, class_="sort"), class_="wide")
 
 
 def _running(saved):
@@ -302,10 +339,13 @@ def _running(saved):
         return
     running = [trial for trial in saved.history_.trials if trial.running is not None]
     if running:
-        rows = [(t.id, f"{t.running:,}", _params(t.params)) for t in running[:N_BEST]]
+        rows = [
+            (t.id, f"{t.running:,}", _short(words.params(t.params))) for t in running[:N_RUNNING]
+        ]
         more = len(running) - len(rows)
-        yield element("h2", "Running")
-        yield _table(["#candidate", f"#{saved.plan_.unit}", "params"], rows)
+        head = ["#candidate", f"#{saved.plan_.unit}", "params"]
+        yield element("h3", "Running")
+        yield element("div", table(head, rows, class_="sort"), class_="wide")
         yield paragraphs([f"and {more:,} more"] * bool(more))
 
 
@@ -318,106 +358,8 @@ def _failures(saved):
     )
     if errors:
         rows = [(f"{n:,}", _short(error)) for error, n in errors.most_common(N_ERRORS)]
-        yield element("h2", "Failures")
-        yield _table(["#times", "error"], rows)
-
-
-# ---- pictures
-
-
-def _scores(table):
-    """Each score as a dot, in the order of results, and the best so far as a line."""
-    saved, trials = table.source, table.history.trials
-    told = [
-        (i, r, trials[i].results[r].score) for event, i, r in table.history.log if event == "tell"
-    ]
-    scores = np.array([score for *_, score in told])
-    ok = np.isfinite(scores)
-    if not ok.any():
-        return
-    # The place of the result that the winner won with: a list of one, or of none.
-    key = table.winner and (table.winner.trial_id, table.winner.resource)
-    won = [place for place, (*each, _) in enumerate(told) if tuple(each) == key]
-    near = np.append(near_scores(scores[ok]), scores[won])
-    low, high = float(near.min()), float(near.max())
-    margin = 0.05 * (high - low) or max(abs(high), 1.0) * 0.05
-    low, high = low - margin, high + margin
-    x = 60 + (WIDTH - 70) * (np.arange(len(told)) + 0.5) / len(told)
-    y = (HEIGHT - 30) * (high - np.clip(scores, low, high)) / (high - low) + 5
-    resources = np.array([resource for _, resource, _ in told])
-    top = ok & (saved.plan_.any_rung_wins | (resources == resources[ok].max()))
-    best = np.fmax.accumulate(np.where(top, scores, -np.inf))
-    shown = np.flatnonzero(ok)
-    shown = shown[np.unique(np.linspace(0, len(shown) - 1, N_DOTS).round().astype(int))]
-    dots = "".join(
-        f'<circle class="{"dot" if top[i] else "far"}" cx="{x[i]:.1f}" cy="{y[i]:.1f}" r="3"/>'
-        for i in shown
-    )
-    steps = np.flatnonzero(np.isfinite(best) & np.r_[True, best[1:] != best[:-1]])
-    line = "".join(
-        f"{'M' if k == 0 else 'H'}{x[i]:.1f}{' ' if k == 0 else 'V'}"
-        f"{(HEIGHT - 30) * (high - min(max(best[i], low), high)) / (high - low) + 5:.1f}"
-        for k, i in enumerate(steps)
-    )
-    labels = "".join(
-        f'<text x="52" y="{(HEIGHT - 30) * (high - v) / (high - low) + 9:.1f}" '
-        f'text-anchor="end">{v:.4g}</text>'
-        for v in np.linspace(low + margin, high - margin, 3)
-    )
-    end = f"H{x[-1]:.1f}" if line else ""
-    yield element("h2", "Scores in the order of evaluation")
-    yield _drawing(
-        HEIGHT,
-        f'<path class="axis" d="M60 5V{HEIGHT - 25}H{WIDTH - 10}"/>{labels}{dots}'
-        f'<path class="best" d="{line}{end}"/>{_rings(x[won], y[won])}'
-        f'<text x="{WIDTH - 10}" y="{HEIGHT - 6}" text-anchor="end">{len(told):,}</text>',
-    )
-    if not top[ok].all():
-        yield _aside(f"Pale: candidates with fewer {saved.plan_.unit}.")
-
-
-def _rings(x, y):
-    """A ring around each point."""
-    return "".join(
-        f'<path class="best" d="M{a - 7:.1f} {b:.1f}a7 7 0 1 0 14 0a7 7 0 1 0 -14 0"/>'
-        for a, b in zip(x, y, strict=True)
-    )
-
-
-def _workers(saved):
-    """A row for each worker, and a bar for each fold trained by it."""
-    try:
-        bars, cuts = bars_of(saved.history_)
-    except ValueError:  # no times of the workers are stored
-        return
-    n, end = 1 + max(bar.row for bar in bars), max(bar.ended for bar in bars) or 1.0
-    row = min(22.0, max(2.0, 440 / n))
-    height = n * row + 30
-    scale = (WIDTH - 70) / end
-    bars = bars if len(bars) <= N_BARS else bars[-N_BARS:]
-    drawn = "".join(
-        f'<rect class="{"fail" if bar.failed else "bar"}" x="{60 + bar.began * scale:.2f}" '
-        f'y="{5 + bar.row * row:.1f}" height="{row * 0.8:.1f}" '
-        f'width="{max(0.3, (bar.ended - bar.began) * scale - 0.6):.2f}"/>'
-        for bar in bars
-    )
-    lines = "".join(
-        f'<path class="axis" d="M{60 + c * scale:.1f} 5V{height - 25}"/>' for c in cuts
-    )
-    busy = sum(bar.ended - bar.began for bar in bars) / (n * end)
-    yield element("h2", "Workers")
-    yield element("p", f"{n:,} busy {100 * min(busy, 1):.0f} % of the time")
-    yield _drawing(
-        height,
-        f'{drawn}{lines}<text x="60" y="{height - 6:.0f}">0</text>'
-        f'<text x="{WIDTH - 10}" y="{height - 6:.0f}" text-anchor="end">{duration(end)}</text>',
-    )
-
-
-def _drawing(height, shapes):
-    """A picture of shapes, with trusted numbers and words only."""
-    box = {"viewBox": f"0 0 {WIDTH} {height:.0f}", "role": "img"}
-    return element("svg", Markup(shapes), **box)
+        yield element("h3", "Failures")
+        yield element("div", table(["#times", "error"], rows, class_="sort bad"), class_="wide")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import sksearch
-from docs import english, public_lists, signatures
+from docs import english, outputs, public_lists, signatures
 from sksearch.search import BaseSearch
 
 ROOT = Path(__file__).parents[1]
@@ -311,6 +311,19 @@ def test_links_lead_to_files_and_headings(page):
             linked = path.parent / target if target else path
             assert linked.exists(), target
             assert not anchor or anchor in anchors(linked), anchor
+
+
+def test_examples_on_the_site_are_code_with_their_output_beneath():
+    page = (
+        "Text\n\n```python\n>>> import a\n>>> _ = a.f(\n...     1\n... )  # doctest: +SKIP\n"
+        ">>> bool(x > 1)\nTrue\n>>> with y:\n...     _ = 2\n\n```\n\n```python\nz\n```\n"
+    )
+    assert outputs.without_prompts(page) == (
+        "Text\n\n```python\nimport a\n\na.f(\n    1\n)\nx > 1\n```\n\n"
+        "```{code-block} text\n:class: output\n\nTrue\n```\n\n"
+        "```python\nwith y:\n    2\n```\n\n```python\nz\n```\n"
+    )
+    assert [name for name in PAGES if ">>> " in outputs.without_prompts(read(name))] == []
 
 
 def test_the_report_of_the_tutorial_matches_its_search():

@@ -13,6 +13,7 @@ import pytest
 from scipy.stats import uniform
 
 from sksearch import HyperbandSearchCV, SearchCV
+from sksearch.reporting._looks import SCRIPT
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import FullFidelity
 from sksearch.search import JournalError
@@ -42,13 +43,23 @@ def hyperband(folder, estimator=None, **kwargs):
 
 
 def is_closed(text):
-    """Whether a page loads nothing and runs nothing."""
+    """Whether a page loads nothing, and runs no script but its own."""
+    text = text.replace(f"<script>{SCRIPT}</script>", "", 1)
     tags = re.findall(r"<(\w+)", text)
-    return not {"script", "link", "img", "iframe", "object", "a"} & {*tags} and "url(" not in text
+    links = re.findall(r'href="(.)', text)
+    loads = {"script", "link", "img", "iframe", "object"} & {*tags}
+    return not loads and {*links} <= {"#"} and "url(" not in text
 
 
 def words(text):
-    return html.unescape(re.sub(r"<[^>]+>", " ", text))
+    """The words of a page, without its style and script."""
+    body = text.split("<main", 1)[1].split("</main>")[0]
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", f"<{body}")).split())
+
+
+def picture(text, title):
+    """The figure of this title."""
+    return next(f for f in re.findall("(?s)<figure.*?</figure>", text) if f"<b>{title}.</b>" in f)
 
 
 def test_a_page_of_an_ended_search_has_the_best_the_rungs_and_the_workers(tmp_path):
@@ -59,15 +70,17 @@ def test_a_page_of_an_ended_search_has_the_best_the_rungs_and_the_workers(tmp_pa
     said = words(text)
     assert "HyperbandSearchCV" in said
     assert "Finished." in said
-    assert "15/15 candidates" in said
-    assert f"{search.best_score_:.5g}" in said
-    assert f"quality={search.best_params_['quality']:.4g}" in said
+    assert "15 of 15 candidates" in said
+    assert f"{search.best_score_:.5g} best score" in said
+    assert f"Winner 9 epochs quality {search.best_params_['quality']:.4g}" in said
     rows = re.findall(r"<tr><td class=\"n\">(\d)</td><td class=\"n\">(\d)</td>", text)
     assert [(int(b), int(r)) for b, r in rows] == [
         (rung.bracket, rung.n_resources) for rung in search.plan_.rungs
     ]
-    assert text.count("<circle") == len(search.cv_results_["params"])
-    assert text.count("<rect") == search.plan_.n_fits - 1
+    assert picture(text, "Scores").count("<circle") == len(search.cv_results_["params"])
+    assert picture(text, "Workers").count("<rect") == search.plan_.n_fits - 1
+    for title in ("Best candidates", "Parameters", "Rungs"):
+        assert 'data-t="' in picture(text, title)
 
 
 def test_the_page_of_a_running_search_is_written_without_its_lock(tmp_path):
@@ -83,7 +96,7 @@ def test_the_page_of_a_running_search_is_written_without_its_lock(tmp_path):
     said = words(text)
     assert "Not finished" in said
     assert "Running" in said
-    assert re.search(r"1[45]/15 candidates", said)
+    assert re.search(r"1[45] of 15 candidates", said)
 
 
 def test_every_writes_until_the_search_has_ended(tmp_path, capsys):
@@ -145,6 +158,37 @@ def test_a_search_without_any_score_has_a_page(tmp_path):
     assert "No candidate has a score yet." in words(page(tmp_path))
 
 
+def test_several_searches_are_on_one_page_with_links_to_each(tmp_path, capsys):
+    for name in ("first", "second & third"):
+        hyperband(tmp_path / name).fit(X, Y)
+    assert main([str(tmp_path)]) == 0
+    text = (tmp_path / "watch.html").read_text()
+    assert is_closed(text)
+    said = words(text)
+    assert said.startswith("2 searches directory search state candidates best score first")
+    assert said.count("Finished.") == 2
+    links, places = re.findall('href="#(.*?)"', text), re.findall('h1 id="(.*?)"', text)
+    assert links == places == ["first", "second%20%26%20third"]
+    assert words(page([tmp_path / "first", tmp_path / "second & third"])).startswith("2 searches")
+    alone = words(page([tmp_path / "first"]))
+    assert "first" not in alone
+    with pytest.raises(FileNotFoundError):
+        page([tmp_path / "first", tmp_path / "fourth"])
+
+
+def test_a_list_of_models_has_its_leaderboard(tmp_path):
+    models = {"low": Curve(), "high & wide": Curve()}
+    space = {"low__quality": uniform(0, 0.5), "high & wide__quality": uniform(0.5, 0.5)}
+    search = SearchCV(models, space, n_iter=8, cv=2, random_state=0, checkpoint_dir=tmp_path)
+    search.fit(X, Y)
+    text = page(tmp_path)
+    assert is_closed(text)
+    assert ">high &amp; wide</text>" in picture(text, "Models")
+    said = words(text)
+    assert "rank model score low high candidates training 1 high & wide" in said
+    assert search.best_params_["model"] == "high & wide"
+
+
 def test_a_search_without_rungs_or_end_has_a_page(tmp_path):
     parts = {"sampler": RandomSampler(), "scheduler": FullFidelity(None), "timeout": 0.2}
     SearchCV(Curve(), SPACE, **parts, cv=2, random_state=0, checkpoint_dir=tmp_path).fit(X, Y)
@@ -175,7 +219,7 @@ def test_a_journal_without_times_has_a_page(tmp_path):
     forge(tmp_path, change)
     said = words(page(tmp_path))
     assert "Workers" not in said
-    assert "15/15 candidates" in said
+    assert "15 of 15 candidates" in said
 
 
 def poison(record):

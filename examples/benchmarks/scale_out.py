@@ -47,14 +47,14 @@ SEARCHES = {
     "random": (sks.RandomSearchCV, FULL, samplers.RandomSampler()),
     "GP": (sks.GPBayesSearchCV, FULL, samplers.GPSampler()),
     "TPE": (sks.TPESearchCV, FULL, samplers.TPESampler()),
-    "forest": (sks.ForestBayesSearchCV, FULL, samplers.ForestSampler()),
-    "CMA-ES": (sks.CMAESSearchCV, FULL, samplers.CMAESSampler()),
-    "DE": (sks.DESearchCV, FULL, samplers.DESampler()),
+    "forest": (sks.search.ForestBayesSearchCV, FULL, samplers.ForestSampler()),
+    "CMA-ES": (sks.search.CMAESSearchCV, FULL, samplers.CMAESSampler()),
+    "DE": (sks.search.DESearchCV, FULL, samplers.DESampler()),
     "SearchCV": (sks.SearchCV, FULL, samplers.GPSampler()),
     "Hyperband": (sks.HyperbandSearchCV, HALF, samplers.RandomSampler()),
     "BOHB": (sks.BOHBSearchCV, HALF, samplers.TPESampler()),
-    "DEHB": (sks.DEHBSearchCV, HALF, samplers.DESampler()),
-    "GPHyperband": (sks.GPHyperbandSearchCV, HALF, samplers.GPSampler("ei_distribution")),
+    "DEHB": (sks.search.DEHBSearchCV, HALF, samplers.DESampler()),
+    "GPHyperband": (sks.search.GPHyperbandSearchCV, HALF, samplers.GPSampler("ei_distribution")),
 }
 FAMILIES = ("arlbench", "fcnet", "hpobench_mlp", "nasbench201", "taskset")
 X = np.arange(50.0)[:, np.newaxis]

@@ -30,12 +30,22 @@ def paragraphs(lines: Iterable[object]) -> Markup:
     return join(*(element("p", line) for line in lines))
 
 
-def table(head: Sequence[object], rows: Iterable[Sequence[object]]) -> Markup:
-    """Return a table; cells below a head beginning with # have the class "n"."""
+def table(
+    head: Sequence[object],
+    rows: Iterable[Sequence[object]],
+    of_rows: Iterable[dict[str, object]] | None = None,
+    **attributes: object,
+) -> Markup:
+    """Return a table; cells below a head beginning with # have the class "n".
+
+    `of_rows` are the attributes of each row, `attributes` the attributes of the table.
+    """
     kinds = [{"class_": "n"} if str(name)[:1] == "#" else {} for name in head]
-    names = [str(name).lstrip("#") for name in head]
-    all_of_them = [("th", names), *(("td", row) for row in rows)]
-    return element("table", *(_row(tag, cells, kinds) for tag, cells in all_of_them))
+    first = _row("th", [str(name).lstrip("#") for name in head], kinds, {})
+    rows = list(rows)
+    pairs = zip(rows, of_rows or [{}] * len(rows), strict=True)
+    body = (_row("td", cells, kinds, own) for cells, own in pairs)
+    return element("table", first, *body, **attributes)
 
 
 def page(title: str, *body: object, head: Iterable[Markup] = (), **attributes: object) -> str:
@@ -48,10 +58,15 @@ def page(title: str, *body: object, head: Iterable[Markup] = (), **attributes: o
     return f"{of_all}{own}</html>\n"
 
 
-def _row(tag: str, cells: Sequence[object], kinds: Sequence[dict[str, str]]) -> Markup:
+def _row(
+    tag: str,
+    cells: Sequence[object],
+    kinds: Sequence[dict[str, str]],
+    attributes: dict[str, object],
+) -> Markup:
     """A row of a table."""
     pairs = zip(cells, kinds, strict=True)
-    return element("tr", *(element(tag, cell, **kind) for cell, kind in pairs))
+    return element("tr", *(element(tag, cell, **kind) for cell, kind in pairs), **attributes)
 
 
 def _opened(name: str, attributes: dict[str, object]) -> str:

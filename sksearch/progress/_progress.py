@@ -17,9 +17,10 @@ from sksearch._utils._clock import now, open_clock
 from sksearch._utils._terminal import counted, printable
 from sksearch._utils._time_limit import TimeLimit
 from sksearch.base._decisions import ENDLESS
-from sksearch.history import WHICH, History, Params, Result
+from sksearch.history import History, Result
 from sksearch.progress._search_log import SearchLog
 from sksearch.progress._status_line import WIDTH, StatusLine, duration
+from sksearch.reader._values import model_of
 
 ROOM_FOR_NAME = 90  # characters of a line from which on it begins with the search's name
 WARM_UP = 5  # seconds in which workers start, so that the speed is still unknown
@@ -285,13 +286,6 @@ class Watch:
             return self._counts.n_rungs_done
 
 
-def _model_of(params: Params) -> str:
-    """Name of a candidate's model among several, "" if there is only one."""
-    name = params.get(WHICH)
-    is_one = isinstance(name, str) and all(k == WHICH or k.startswith(f"{name}__") for k in params)
-    return str(name) if is_one else ""
-
-
 class _Counts:
     """Totals of finished work; each event of the history's log is read once."""
 
@@ -339,7 +333,7 @@ class _Counts:
             self.units_running += sign * paid
             if event == "tell":
                 key = trial.bracket, resource
-                self._tell(trial.results[resource], key, paid, _model_of(trial.params))
+                self._tell(trial.results[resource], key, paid, model_of(trial.params))
         self._n_read = n
 
     def _tell(self, result: Result, key: tuple[int, int], paid: int, model: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
-from sksearch.history import Params
+from sksearch.history import WHICH, Params
 
 
 def is_number(value: Any) -> bool:
@@ -73,3 +73,10 @@ def rank(
         keys = major * (minor.max() + 1) + minor
         ranks[known] = rankdata(-keys, method="min")
     return ranks
+
+
+def model_of(params: Params) -> str:
+    """Name of a candidate's model in a search over several models; "" in any other search."""
+    name = params.get(WHICH)
+    is_one = isinstance(name, str) and all(k == WHICH or k.startswith(f"{name}__") for k in params)
+    return str(name) if is_one else ""

@@ -1,47 +1,23 @@
 """A report as HTML: a fragment for notebooks, and a page with pictures."""
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 
-from sksearch._utils._html import Markup, element, join, page as document, paragraphs, void
+from sksearch._utils._html import Markup, element, join, paragraphs
+from sksearch.reporting import _words as words
 from sksearch.reporting._advice import Advice, Facts
+from sksearch.reporting._charts import figure
+from sksearch.reporting._looks import STYLE, candidates, leader, tiles, whole_page
 from sksearch.reporting._pictures import pictures
-from sksearch.reporting._sections import Section
-
-# All rules begin with the class, so that a notebook keeps its own looks. Colours by the scheme of
-# the reader, of enough contrast in both.
-STYLE = """
-.sksearch-report{--ink:#1b2733;--soft:#55616d;--line:#dde3e9;--bar:#0072B2;--code:#f3f6f8;
-font:15px/1.5 system-ui,sans-serif;color:var(--ink);max-width:860px;overflow-wrap:anywhere}
-@media(prefers-color-scheme:dark){.sksearch-page{background:#12181e}
-.sksearch-page .sksearch-report{--ink:#e6ebf0;--soft:#a3afba;--line:#2c3742;--bar:#56B4E9;
---code:#1c252d}.sksearch-page img{background:#fff}}
-.sksearch-report h2{font-size:1.1em;margin:0 0 .6em}
-.sksearch-report dl{display:grid;grid-template-columns:6em minmax(0,1fr);gap:.5em 1em;margin:0}
-.sksearch-report dt{font-weight:600;color:var(--soft);border-top:1px solid var(--line);
-padding-top:.4em}
-.sksearch-report dd{margin:0;border-top:1px solid var(--line);padding-top:.4em;min-width:0}
-.sksearch-report p{margin:0 0 .2em}
-.sksearch-report ol{margin:0;padding-left:1.3em}
-.sksearch-report pre{background:var(--code);color:var(--ink);margin:.2em 0 .7em;padding:.4em .7em;
-border-radius:4px;white-space:pre-wrap;font-size:.9em}
-.sksearch-report .bar{display:grid;grid-template-columns:minmax(5em,11em) minmax(3em,1fr) 10.5em;
-gap:.7em;align-items:center}
-.sksearch-report .bar i{display:block;height:.8em;background:var(--bar);min-width:1px}
-.sksearch-report figure{margin:1.2em 0 0}
-.sksearch-report figcaption{color:var(--soft)}
-.sksearch-report img{max-width:100%;height:auto}
-@media(max-width:600px){.sksearch-report dl{grid-template-columns:minmax(0,1fr);gap:0}
-.sksearch-report dd{border-top:0;padding:0 0 .5em}
-.sksearch-report .bar{grid-template-columns:minmax(0,1fr) minmax(0,1fr)}
-.sksearch-report .bar span:last-child{grid-column:2}}
-"""
+from sksearch.reporting._sections import Section, total_seconds
 
 
 def fragment(
     title: str,
     sections: Sequence[Section],
     advice: Sequence[Advice],
-    figures: Sequence[Markup] = (),
+    facts: Facts | None = None,
 ) -> Markup:
     """Return a report as a part of a page.
 
@@ -53,37 +29,78 @@ def fragment(
         Sections of the report.
     advice : sequence of Advice
         Advice on the next step.
-    figures : sequence of Markup, default=()
-        Pictures, which stand below.
+    facts : Facts or None, default=None
+        Facts of the search, for the header.
 
     Returns
     -------
     html : Markup
         With its own style.
     """
-    told = [*((each.title, _body(each)) for each in sections), ("Next", _advice(advice))]
-    entries = [join(element("dt", term), element("dd", body)) for term, body in told]
-    parts = element("h2", title), element("dl", *entries), *figures
-    report = element("div", *parts, class_="sksearch-report")
+    report = element("div", _body(title, sections, advice, facts), class_="sksearch-report")
     return join(element("style", Markup(STYLE)), report)
 
 
 def page(facts: Facts, title: str, sections: Sequence[Section], advice: Sequence[Advice]) -> str:
     """Return a report as a page, with its pictures in it."""
-    figures = [
-        element(
-            "figure",
-            element("figcaption", caption),
-            *[void("img", alt=caption, src=f"data:image/png;base64,{png}")] * bool(png),
+    drawn = []
+    for name, draw in pictures(facts.table, facts).items():
+        picture = facts.parts.make(name, draw)
+        if fault := facts.parts.faults.get(name):
+            picture = figure(name, fault)
+        if picture is not None:
+            drawn.append(picture)
+    figures = element("div", *drawn, class_="pictures")
+    table = facts.parts.make("Candidates", candidates, facts.table, otherwise=Markup())
+    return whole_page(title, [join(_body(title, sections, advice, facts, figures), table)])
+
+
+def _body(title, sections, advice, facts, figures=None):
+    """The headline, facts, advice, the leader, pictures and sections."""
+    name, _, rest = title.partition(": ")
+    head = [element("h2", name), *[element("p", rest, class_="soft")] * bool(rest)]
+    if facts is not None:
+        head.append(facts.parts.make("Facts", _tiles, facts, otherwise=Markup()))
+    head.append(element("div", element("h3", "Next"), _advice(advice), class_="next"))
+    leading = None if facts is None else facts.parts.make("Leader", _leader, facts)
+    if leading is not None:
+        head.append(leading)
+        sections = [replace(s, lines=s.lines[s.title == "Winner" :]) for s in sections]
+    sections = [each for each in sections if each.lines or each.bars]
+    told = [join(element("dt", each.title), element("dd", _lines(each))) for each in sections]
+    return join(*head, *[figures] * bool(figures), element("dl", *told))
+
+
+def _leader(facts):
+    """The winner in large letters; None without one, or if its section has failed."""
+    table, row = facts.table, facts.table.winner
+    if row is None or "Winner" in facts.parts.faults:
+        return None
+    at = f"{row.resource:,} {table.unit}" * (table.has_resources and not table.races)
+    return leader("Winner", row.params, at)
+
+
+def _tiles(facts):
+    """Scores, the gain from tuning, and the size of the search."""
+    table, selected, found = facts.table, facts.selected, []
+    if selected is not None:
+        error = (selected.high - selected.low) / 4
+        score, low, high, corrected = (
+            words.score(x, error)
+            for x in (selected.seen, selected.low, selected.high, selected.corrected)
         )
-        for caption, png in pictures(facts)
-    ]
-    style = "margin:1.2em auto;max-width:860px;padding:0 12px"
-    body = fragment(title, sections, advice, figures)
-    return document(title, body, class_="sksearch-page", style=style)
+        found.append((score, f"{table.score_name}, {table.winner.folds}"))
+        if math.isfinite(selected.corrected):
+            found.append((corrected, f"expected on new data, {low} to {high}"))
+        if facts.untuned is not None and math.isfinite(facts.untuned.mean):
+            found.append((words.score(facts.untuned.mean, error), facts.untuned.name))
+    failed = f", {len(table.failed):,} failed" * bool(table.failed)
+    found.append((f"{len(table.candidates):,}", f"candidates{failed}"))
+    found.append((words.seconds(total_seconds(table)), "of training"))
+    return tiles(found)
 
 
-def _body(section):
+def _lines(section):
     """The lines of a section, or its bars, and its notes."""
     bars = [
         element(
@@ -91,7 +108,7 @@ def _body(section):
             element("span", name),
             element("i", style=f"width:{100 * min(max(share, 0), 1):.1f}%"),
             element("span", text),
-            class_="bar",
+            class_="bars",
         )
         for name, share, text in section.bars
     ]

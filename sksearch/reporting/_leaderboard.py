@@ -16,6 +16,7 @@ from sksearch.estimators._pipeline import last_step
 from sksearch.history import WHICH, Params
 from sksearch.reader._search_table import SearchTable
 from sksearch.reader._sources import FinishedSearch
+from sksearch.reader._values import model_of
 from sksearch.reporting import _words as words
 from sksearch.reporting._rivals import aligned, fold_ratio, is_allowed, read_results
 from sksearch.stats._candidates import Candidates
@@ -119,15 +120,16 @@ def _model_of(table: SearchTable, params: Params) -> str:
     """Name of the model of a candidate."""
     if named_of(table.estimator):
         return str(params.get(WHICH))
-    return type(last_step(table.estimator)).__name__
+    return model_of(params) or type(last_step(table.estimator)).__name__
 
 
 def _candidates_by_model(table: SearchTable) -> dict[str, list[int]]:
     """Indices of the candidates of each model, best first, the best model first."""
-    names = [name for name, _ in named_of(table.estimator)] or [_model_of(table, {})]
     found: dict[str, list[int]] = defaultdict(list)
     for i in table.order.tolist():
         found[_model_of(table, table.candidates[i].params)].append(i)
+    # A saved search lacks its estimator, and has the models of its candidates.
+    names = [name for name, _ in named_of(table.estimator)] or list(found)
     return {name: found[name] for name in sorted(names, key=lambda n: _place(table, found[n]))}
 
 
@@ -151,6 +153,8 @@ def _interval(table: SearchTable, ids: list[int]) -> tuple[float, float]:
 
 def default_metric(estimator: object) -> str:
     """Return the metric of an estimator's own ``score``, "" if unknown."""
+    if estimator is None:
+        return ""
     return "accuracy" if is_classifier(estimator) else "r2" if is_regressor(estimator) else ""
 
 
@@ -163,7 +167,9 @@ def limits_of(table: SearchTable) -> tuple[float, float]:
         return 0.0, 1.0
     if name.startswith("neg_"):
         return -math.inf, 0.0
-    return -math.inf, 1.0 if name in ("r2", "explained_variance") else math.inf
+    # A saved search lacks its estimator, whose own score is accuracy or R² in nearly all cases.
+    is_own = table.estimator is None and not name and not (table.means > 1).any()
+    return -math.inf, 1.0 if is_own or name in ("r2", "explained_variance") else math.inf
 
 
 def importance_by_model(table: SearchTable) -> dict[str, Importance]:

@@ -66,7 +66,7 @@ class Report:
 
     @own_numerics()
     def _repr_html_(self) -> str:
-        return fragment(self._headline(), self._sections, self._shown_advice())
+        return fragment(self._headline(), self._sections, self._shown_advice(), self._facts)
 
     @own_numerics()
     def save(self, path: str | os.PathLike) -> Path:

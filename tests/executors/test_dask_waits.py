@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from sksearch.executors import EngineLostError
 from sksearch.executors.remote import _dask
+from sksearch.search import EngineLostError
 
 
 def engine_of(n_threads, **settings):

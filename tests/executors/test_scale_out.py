@@ -12,10 +12,12 @@ from sklearn.base import BaseEstimator
 
 import sksearch as sks
 from sksearch import samplers, schedulers
-from sksearch.executors import Engine, VirtualClock, VirtualExecutor, spend
+from sksearch.executors import VirtualClock, spend
 from sksearch.executors._limits import Limits, Workers
 from sksearch.executors._loop import Workload, drive
+from sksearch.executors._virtual import VirtualExecutor
 from sksearch.executors.remote import _executor
+from sksearch.executors.remote._base import Engine
 from sksearch.executors.remote._executor import RemoteExecutor
 from sksearch.history import Problem, Result
 from sksearch.space import Space
@@ -29,16 +31,16 @@ LEARNING = {
     "whole fits": (sks.SearchCV, {"n_iter": 12, "scheduler": schedulers.FullFidelity(12)}),
     "GP": (sks.GPBayesSearchCV, {"n_iter": 12}),
     "TPE": (sks.TPESearchCV, {"n_iter": 12}),
-    "forest": (sks.ForestBayesSearchCV, {"n_iter": 12}),
-    "CMA-ES": (sks.CMAESSearchCV, {"n_iter": 12}),
-    "DE": (sks.DESearchCV, {"n_iter": 12}),
-    "genetic": (sks.GeneticSearchCV, {"n_iter": 12}),
-    "swarm": (sks.PSOSearchCV, {"n_iter": 12}),
+    "forest": (sks.search.ForestBayesSearchCV, {"n_iter": 12}),
+    "CMA-ES": (sks.search.CMAESSearchCV, {"n_iter": 12}),
+    "DE": (sks.search.DESearchCV, {"n_iter": 12}),
+    "genetic": (sks.search.GeneticSearchCV, {"n_iter": 12}),
+    "swarm": (sks.search.PSOSearchCV, {"n_iter": 12}),
     "BOHB": (sks.BOHBSearchCV, EPOCHS | {"n_iterations": 3}),
-    "DEHB": (sks.DEHBSearchCV, EPOCHS | {"n_iterations": 3}),
-    "GPHyperband": (sks.GPHyperbandSearchCV, EPOCHS | {"n_iterations": 3}),
-    "TPEHalving": (sks.TPEHalvingSearchCV, EPOCHS | {"n_iterations": 3}),
-    "incremental": (sks.IncrementalEvaluationSearchCV, EPOCHS | {"population": "gp"}),
+    "DEHB": (sks.search.DEHBSearchCV, EPOCHS | {"n_iterations": 3}),
+    "GPHyperband": (sks.search.GPHyperbandSearchCV, EPOCHS | {"n_iterations": 3}),
+    "TPEHalving": (sks.search.TPEHalvingSearchCV, EPOCHS | {"n_iterations": 3}),
+    "incremental": (sks.search.IncrementalEvaluationSearchCV, EPOCHS | {"population": "gp"}),
     "race": (
         sks.SearchCV,
         {"n_iter": 12, "sampler": samplers.RandomSampler(), "scheduler": schedulers.FoldRace(12),

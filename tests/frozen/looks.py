@@ -114,7 +114,7 @@ def the_report_in_html(folder):
     page = made.save(folder / "page.html").read_text(encoding="utf-8")
     tags = re.findall(r"<(\w+)", page)
     return {
-        "fragment": html.replace("><", ">\n<"),
+        "fragment": html.partition("</style>")[2].replace("><", ">\n<"),
         "captions": re.findall("<figcaption>(.*?)</figcaption>", page),
         "tags": {tag: tags.count(tag) for tag in sorted(set(tags))},
     }

@@ -318,12 +318,12 @@ def test_headlines_rules_and_pictures_are_guarded(monkeypatch, tmp_path):
     plt = pytest.importorskip("matplotlib.pyplot")
     monkeypatch.setattr("sksearch.reporting._report.headline", broken)
     monkeypatch.setattr("sksearch.reporting._advice.RULES", [broken])
-    monkeypatch.setattr("sksearch.reporting._pictures._draw_best", broken)
-    monkeypatch.setattr("sksearch.reporting._pictures.DISPLAYS", [])
+    monkeypatch.setattr("sksearch.reporting._pictures._best", broken)
+    monkeypatch.setattr("sksearch.reporting._html.candidates", broken)
     assert str(report(plain(), tmp_path / "page.html")).startswith("RandomSearchCV\nData ")
     page = (tmp_path / "page.html").read_text()
-    assert LINE in page
-    assert "<img" not in page
+    assert f"Best candidates</b> {LINE}" in page
+    assert "<b>Scores.</b>" in page
     monkeypatch.setattr("sksearch.plotting._sheet.HistoryDisplay.from_search", broken)
     display = plain().show()
     assert type(display.displays_[0]).__name__ == "DistributionDisplay"

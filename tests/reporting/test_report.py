@@ -1,7 +1,10 @@
 """Text, HTML and file of a report, on searches of all kinds."""
 
+import base64
+import hashlib
 import re
 import signal
+from html import unescape
 from html.parser import HTMLParser
 
 import numpy as np
@@ -86,13 +89,27 @@ def test_html_and_text_have_the_same_content(search):
 def test_a_page_has_its_pictures_in_it_and_loads_nothing(search, tmp_path):
     search.report(tmp_path / "page.html")
     html = (tmp_path / "page.html").read_text(encoding="utf-8")
-    loads = parsed(html).loads
-    captions = re.findall("<figcaption>(.*?)</figcaption>", html)
-    assert len(loads) == len(captions) == 4
-    for text in ("The best candidates", "All scores", "Scores by the most", "of the workers"):
-        assert sum(text in caption for caption in captions) == 1
-    assert all(each.startswith("data:image/png;base64,") for each in loads)
+    found = parsed(html)
+    assert found.loads == []
+    titles = re.findall("<figcaption><b>(.*?)</b>", html)
+    assert titles == ["Scores.", "Best candidates.", "Parameters.", "Workers."]
+    assert html.count("<svg") == len(titles) + 1  # a picture for each of two parameters
     assert 'name="viewport"' in html
+    # Facts, then advice, the winner in large letters, pictures, text, and a table to be sorted.
+    places = [html.index(f'class="{name}"') for name in ("tiles", "next", "leader", "pictures")]
+    places += [html.index("<dl>"), html.index('class="sort"')]
+    assert places == sorted(places)
+    assert html.count("<tr ") == 15
+    assert html.count('data-t="candidate') == 15 + 15 * 5  # scores, and fits on folds
+
+
+def test_a_page_allows_its_own_script_alone(search, tmp_path):
+    search.report(tmp_path / "page.html")
+    html = (tmp_path / "page.html").read_text(encoding="utf-8")
+    (script,) = re.findall("<script>(.*?)</script>", html, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + digest
+    assert policy in unescape(html)
 
 
 def test_params_cannot_write_html(tmp_path):
@@ -106,7 +123,7 @@ def test_params_cannot_write_html(tmp_path):
     assert "<script>" in str(report(search))
     assert "<script>" not in report(search)._repr_html_()
     report(search, tmp_path / "page.html")
-    assert "<script>" not in (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "<script>alert" not in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 def test_full_leaves_nothing_out(search):
