@@ -1,10 +1,16 @@
-"""Six searches for the architecture of a convolutional net: the experiment of [1]_.
+"""
+Six searches for an architecture
+================================
+
+Six searches for the architecture of a convolutional net: the experiment of [1]_.
 
 A net has one to five layers, each with its own filters, dropout, batch normalisation and pooling.
 Random search, a Gaussian process and a forest train each net until the loss on images that are put
 aside has not improved for two epochs, or for all epochs. Incremental evaluation trains a
 population, which is chosen by one of the three, for two epochs, then the best quarter one epoch
 more, and so on until one is left.
+
+::
 
     python examples/experiment_architectures.py [--size part] [--data mnist cifar10] [--seeds 1]
         [--methods random "incremental, random"] [--minutes 4] [--record FILE]
@@ -187,7 +193,7 @@ def print_table(name, rows):
 
 def main():
     """Run what is not in the record, and print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[1])
     parser.add_argument("--size", choices=SETTINGS, default="small")
     parser.add_argument("--data", nargs="+", choices=DATA, default=["mnist"])
     parser.add_argument("--methods", nargs="*", choices=METHODS, default=METHODS)
