@@ -181,7 +181,7 @@ def test_fit_params_are_compared_one_by_one():
     assert "fit_params differs: sample_weight was ndarray (150,)" in mismatch(plain, other)
 
 
-@pytest.mark.filterwarnings("ignore:.*luckiest one wins:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*luckiest one:UserWarning")
 def test_texts_are_short_and_all_is_json():
     steps = [(f"scale{i}", StandardScaler()) for i in range(100)]
     estimator = Pipeline([*steps, ("sgd", SGDClassifier())])
