@@ -49,7 +49,7 @@ def test_a_dask_cluster_without_a_worker_is_lost_after_a_limit(monkeypatch, sett
 def test_tasks_that_a_scheduler_has_dropped_say_so():
     error = engine_of({"worker": 1}).outcome_of(CancelledError("key"))
     assert isinstance(error, EngineLostError)
-    assert "is gone: its scheduler has dropped the tasks, as after a restart" in str(error)
+    assert "is lost: its scheduler has dropped the tasks, as after a restart" in str(error)
 
 
 def test_workers_of_dask_are_counted():
