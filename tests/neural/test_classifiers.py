@@ -304,7 +304,7 @@ def test_as_many_stages_as_there_are_halves_are_taken(side):
     X, y = np.random.default_rng(0).random((20, side, side)), np.arange(20) % 2
     most = {1: 1, 2: 2, 3: 3, 5: 4, 8: 4, 9: 5}[side]
     assert quick(n_stages=most, n_filters=2).fit(X, y).predict(X).shape == (20,)
-    with pytest.raises(ValueError, match=f"set n_stages to {most} or less"):
+    with pytest.raises(ValueError, match=f"set n_stages to at most {most}"):
         quick(n_stages=most + 1).fit(X, y)
 
 
