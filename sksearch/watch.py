@@ -250,6 +250,8 @@ def _section(saved, path, title, name, notes):
     else:
         at = found.has_resources and not found.races
         unit = f"{found.winner.resource:,} {found.unit}" * at
+        if not found.winner.is_complete:
+            unit = ", ".join(filter(None, [unit, found.winner.folds]))
         role = "Winner" if saved.finished else "Best so far"
         parts.append(leader(role, found.winner.params, unit))
     made = ReportParts()

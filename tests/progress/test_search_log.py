@@ -34,7 +34,7 @@ def test_info_is_begin_rungs_and_end(caplog):
     search = hyperband().fit(X, Y)
     told = messages(caplog, logging.INFO)
     assert {record.name for record in caplog.records} == {"sksearch"}
-    assert told[0] == "Hyperband: begins, 15 candidates, 2 folds"
+    assert told[0] == "Hyperband: starts, 15 candidates, 2 folds"
     assert told[-1].startswith("Hyperband: done in ")
     rungs = told[1:-1]
     assert len(rungs) == len(search.plan_.rungs)
@@ -54,7 +54,7 @@ def test_a_search_without_end_says_when_it_ends(caplog):
     caplog.set_level(logging.INFO, logger="sksearch")
     SearchCV(Curve(), SPACE, timeout=0.2, cv=2).fit(X, Y)
     assert messages(caplog, logging.INFO)[0] == (
-        "Search: begins, candidates until the time is up, 2 folds"
+        "Search: starts, candidates until the time is up, 2 folds"
     )
 
 

@@ -350,13 +350,13 @@ class NoPredictions(ClassifierMixin, BaseEstimator):
         return self
 
 
-def test_the_untuned_model_is_the_first_that_was_searched():
+@pytest.mark.filterwarnings("ignore:Scoring failed", "ignore:One or more of the test scores")
+def test_the_untuned_model_is_the_first_that_was_scored():
     models = [("mute", NoPredictions()), ("tree", DecisionTreeClassifier(random_state=0))]
     X, y = make_classification(90, random_state=0)
-    search = SearchCV(models, {"mute": {}, "tree": {"max_depth": [None, 3]}}, n_iter=2, cv=3).fit(
+    search = SearchCV(models, {"mute": {}, "tree": {"max_depth": [None, 3]}}, n_iter=3, cv=3).fit(
         X, y
     )
-    assert {params["model"] for params in search.cv_results_["params"]} == {"tree"}
     assert "the untuned tree" in str(search.report())
     assert "untuned mute" not in str(search.report())
     assert "2. mute: not tried" in str(search.report())

@@ -120,7 +120,9 @@ def test_the_metric_that_was_refitted_counts():
         refit="accuracy",
     ).fit(X, y)
     assert earlier_results(search).scores == tuple(search.cv_results_["mean_test_accuracy"])
-    with pytest.raises(ValueError, match="which of mean_test_accuracy, mean_test_neg_log_loss"):
+    with pytest.raises(
+        ValueError, match="columns of scores, mean_test_accuracy, mean_test_neg_log_loss"
+    ):
         earlier_results(search.cv_results_)
 
 

@@ -210,8 +210,8 @@ def _read(source: FinishedSearch) -> tuple[list[Params], list[float]]:
     if found.results and chosen_metric(found.source, found.results) is None:
         means = [column for column in found.results if column.startswith("mean_test_")]
         raise ValueError(
-            f"prior_results: several columns of scores, {', '.join(means)}. Pass a DataFrame with "
-            "a column for each parameter, and the scores in the column 'score'."
+            f"prior_results has several columns of scores, {', '.join(means)}: pass a DataFrame "
+            "with a column for each parameter, and the scores in the column 'score'."
         )
     rows = [row for row in found.rows if row.resource == level]
     return [dict(row.shown) for row in rows], [row.score for row in rows]

@@ -237,7 +237,7 @@ class SearchPlan:
         lines = []
         if self.n_audited:
             lines.append(
-                f"{self.n_audited} of the last rungs are audits of candidates stopped early"
+                f"in the last rungs, {self.n_audited} are audits of candidates stopped early"
             )
         each = "" if self.by_folds else f" in each of {self.n_splits} folds"
         most = "at most " if self.is_most else ""
