@@ -140,7 +140,7 @@ def _titanic() -> tuple[Any, np.ndarray, str]:
     try:
         import pandas as pd
     except ImportError as error:
-        raise missing('load("titanic") needs pandas', "tables") from error
+        raise missing("The passengers of the Titanic need pandas", "tables") from error
     table = pd.read_csv(_TITANIC)
     return table.drop(columns="target"), table["target"].to_numpy(np.int64), str(_TITANIC)
 

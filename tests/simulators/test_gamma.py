@@ -107,7 +107,8 @@ def test_keys_tell_places_and_seeds_apart():
 @pytest.mark.slow
 def test_a_curve_is_the_same_in_another_process_and_on_another_day():
     code = (
-        "from sksearch.simulators import *;"
+        "from sksearch.simulators import FAMILIES, FUNCTIONS, GammaCurves;"
+        "Rastrigin = FUNCTIONS['Rastrigin'];"
         "problem = GammaCurves(Rastrigin(2), FAMILIES['rastrigin-2'], noise=10);"
         "print(problem.losses([{'x0': 0.25, 'x1': -3}], seed=5)[0].tobytes().hex())"
     )
@@ -355,7 +356,7 @@ def test_no_candidates_have_no_curves():
     ("params", "message"),
     [
         ({"x0": 1.0}, r"lacks 'x1': the parameters are \['x0', 'x1'\]"),
-        ({"x0": 1.0, "x1": 1.0, "y": 0}, r"has \['y'\]"),
+        ({"x0": 1.0, "x1": 1.0, "y": 0}, r"contains \['y'\]"),
         ({"x0": 1.0, "z": 1.0}, "lacks 'x1'"),
         ({"x0": 1.0, "x1": math.nan}, "x1=nan must be a finite number"),
         ({"x0": None, "x1": 1.0}, "x0=None must be a finite number"),
