@@ -309,7 +309,7 @@ def test_the_logger_tells_of_its_calls(caplog):
     with caplog.at_level("INFO", "sksearch"), pytest.warns(UserWarning, match="failed"):
         minimize(failing, {"x": [0.1, 0.3], "y": [0.0]}, random_state=0)
     first, *_, last = caplog.messages
-    assert first == "minimize: begins, 2 candidates, 1 fold"
+    assert first == "minimize: starts, 2 candidates, 1 fold"
     assert last.startswith("minimize: done in")
     assert [r.levelname for r in caplog.records].count("WARNING") == 1
 

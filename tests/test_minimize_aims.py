@@ -253,8 +253,8 @@ def test_what_cannot_be_used_is_refused_before_a_call(name, value, said):
 @pytest.mark.parametrize(
     ("kwargs", "said"),
     [
-        ({"scheduler": PASHA(9), "objectives": ["a", "b"]}, "one score"),
-        ({"scheduler": PASHA(9), "constraints": Bound("a", "<=", 1)}, "one score"),
+        ({"scheduler": PASHA(9), "objectives": ["a", "b"]}, "a single score"),
+        ({"scheduler": PASHA(9), "constraints": Bound("a", "<=", 1)}, "a single score"),
         ({"scheduler": FullFidelity(None)}, "would never end"),
         (
             {"initial_params": {"x": 0.5, "y": 0.5}, "constraints": lambda p: p["x"] < 0},

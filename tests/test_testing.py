@@ -448,7 +448,7 @@ def test_epochs_that_do_not_add_up_are_found():
         classes = ("tests.Epochs",)
         epochs = OncePerCall()
 
-    with pytest.raises(AssertionError, match="3 epochs and 5 more are not 8"):
+    with pytest.raises(AssertionError, match="3 epochs and 5 more do not give the model of 8"):
         check_family(Own(), *TABLE, estimator=Epochs(random_state=0))
 
 

@@ -1,5 +1,6 @@
 """Default models for a table."""
 
+import copy
 import math
 import threading
 from collections.abc import Callable
@@ -323,7 +324,8 @@ class _Kept:
             while sum(sizes.values()) > self.MOST:
                 oldest = next(iter(sizes))
                 del sizes[oldest], self._results[oldest]
-        return result
+        transformer, encoded = result
+        return transformer, copy.copy(encoded)  # scikit-learn renames columns in place
 
 
 _kept = _Kept()

@@ -39,7 +39,7 @@ def hypervolume_curve(
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> from sksearch import RandomSearchCV
-    >>> from sksearch.stats import hypervolume_curve
+    >>> from sksearch.reporting import hypervolume_curve
     >>> search = RandomSearchCV(
     ...     DecisionTreeClassifier(random_state=0), {"max_leaf_nodes": [2, 3, 16]}, n_iter=3,
     ...     objectives=["score", "model_size"], random_state=0,

@@ -458,5 +458,9 @@ def test_texts_are_encoded_once_for_all_models_with_the_same_rows(monkeypatch):
     changed = X[:41].assign(words=X["words"][40::-1].to_numpy())
     models["linear"].fit(changed, y[:41])
     assert len(n_fits) == 3
+    encoder = _models.EncodedOnce(skrub.ApplyToCols(skrub.StringEncoder(random_state=0)))
+    names = list(encoder.fit_transform(X[["words"]]).columns)
+    encoder.transform(X[["words"]]).columns = range(len(names))  # as scikit-learn does it
+    assert list(encoder.transform(X[["words"]]).columns) == names
     loaded = pickle.loads(pickle.dumps(first))
     assert (loaded.predict(X) == first.predict(X)).all()
