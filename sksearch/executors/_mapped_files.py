@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 N_SAMPLES, SAMPLE_SIZE = 16, 4096  # parts of an array that identify its file, and their bytes
+PART_SIZE = 2**24  # bytes compared at a time
 
 
 class UnseenFileError(Exception):
@@ -67,11 +68,18 @@ def _place(array: np.ndarray) -> tuple | None:
     if base.mode != "r":
         base.flush()  # for workers on other machines
     path, form = str(Path(base.filename).absolute()), (offset, array.shape, array.strides)
-    try:  # the file may have been removed or replaced
-        _mapped(path, (digest := _digest(array)), array.dtype, *form)
+    try:  # the file may have been removed, or replaced by one that differs in a few places
+        mapped = _mapped(path, (digest := _digest(array)), array.dtype, *form)
     except UnseenFileError:
         return None
-    return path, digest, array.dtype, *form
+    return (path, digest, array.dtype, *form) if _are_equal(array, mapped) else None
+
+
+def _are_equal(first: np.ndarray, second: np.ndarray) -> bool:
+    """Compare all bytes, part by part: the pages of one file are read once."""
+    step = max(1, PART_SIZE * len(first) // first.nbytes)
+    parts = (slice(i, i + step) for i in range(0, len(first), step))
+    return all(first[part].tobytes() == second[part].tobytes() for part in parts)
 
 
 def _address(array: np.ndarray) -> int:

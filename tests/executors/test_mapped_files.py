@@ -36,6 +36,15 @@ def replaced(file):
     return values
 
 
+def replaced_in_one_place(file):
+    values = np.load(file, mmap_mode="r")
+    other = np.array(values)
+    other[711, 3] = -1.0
+    file.unlink()
+    np.save(file, other)
+    return values
+
+
 def of(mode, view=lambda values: values):
     return lambda file: view(np.load(file, mmap_mode=mode))
 
@@ -56,6 +65,7 @@ COPIES = {
     "changed in memory only": lambda file: changed(file, "c"),
     "file removed": removed,
     "file replaced": replaced,
+    "file replaced by one that differs in a number": replaced_in_one_place,
     "fancy rows": of("r", lambda values: values[np.arange(1000)]),
     "strided": lambda file: np.load(file)[::2],
     "in memory": np.load,
