@@ -140,7 +140,7 @@ def test_no_check_of_a_regressor_fails_that_scikit_learns_search_passes(cls):
 
 def run_suite(name, *options):
     """Failed tests, and the last line, of scikit-learn's search tests on a class of ours."""
-    command = [sys.executable, SUITE, "--search-class", f"sksearch:{name}"]
+    command = [sys.executable, SUITE, "--search-class", f"sksearch.search:{name}"]
     command += ["--kwargs", '{"random_state": 0}', *options]
     env = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
     done = subprocess.run(
