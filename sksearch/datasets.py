@@ -31,13 +31,12 @@ _FILES = {
     "spambase": "tabular/spambase.csv.gz",
     "nursery": "tabular/nursery.csv.gz",
     "pol": "tabular/pol.csv.gz",
-    "titanic": None,
+    "titanic": Path(__file__).parent / "_utils" / "data" / "titanic.csv.gz",  # of seaborn-data
 }
 _REGRESSION = {"california_housing", "house_16h", "diamonds", "pol"}
 _BUNDLED = dict.fromkeys(("adult", "magic", "churn", "phoneme", "spambase"), load_breast_cancer)
 _BUNDLED |= dict.fromkeys(_REGRESSION, load_diabetes)  # the others: load_digits
-_TEXT = {"adult", "diamonds"}  # tables with columns of text, adult's with missing values
-_TITANIC = Path(__file__).parent / "_utils" / "data" / "titanic.csv.gz"  # of seaborn-data
+_TEXT = {"adult", "diamonds", "titanic"}  # tables with text, some with missing values
 
 
 def load(name: str, n_samples: int | None = None, random_state: int = 0) -> Bunch:
@@ -94,7 +93,7 @@ def load(name: str, n_samples: int | None = None, random_state: int = 0) -> Bunc
         raise ValueError(f"name={name!r} is not a known data set: use one of {', '.join(_FILES)}.")
     if n_samples is not None and (not isinstance(n_samples, Integral) or n_samples < 1):
         raise ValueError(f"n_samples={n_samples!r} must be a positive int, or None for all rows.")
-    X, y, source = _titanic() if name == "titanic" else _read(name) or _bundled(name)
+    X, y, source = _read(name) or _bundled(name)
     if n_samples is not None and n_samples < len(y):
         rows = _stratified_rows(
             None if name in _REGRESSION else y, len(y), n_samples, random_state
@@ -125,24 +124,16 @@ def _read(name: str) -> tuple[Any, np.ndarray, str] | None:
     if name in _TEXT:
         try:
             import pandas as pd
-        except ImportError:
-            return None
+        except ImportError as error:
+            if name in _BUNDLED:
+                return None
+            raise missing(f"The data set {name!r} needs pandas", "tables") from error
         table = pd.read_csv(path)
         y = table["target"].to_numpy(float if name in _REGRESSION else np.int64)
         return table.drop(columns="target"), y, str(path)
     table = np.loadtxt(path, delimiter=",", skiprows=1)
     y = table[:, -1] if name in _REGRESSION else table[:, -1].astype(np.int64)
     return table[:, :-1], y, str(path)
-
-
-def _titanic() -> tuple[Any, np.ndarray, str]:
-    """Return the passengers, whether each survived, and the path of the file."""
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise missing("The passengers of the Titanic need pandas", "tables") from error
-    table = pd.read_csv(_TITANIC)
-    return table.drop(columns="target"), table["target"].to_numpy(np.int64), str(_TITANIC)
 
 
 def _bundled(name: str) -> tuple[np.ndarray, np.ndarray, str]:
