@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from sksearch._utils._numerics import one_openmp_thread_for_few
 from sksearch.base._state import Labels, State
 from sksearch.history import Params
 
@@ -17,6 +18,7 @@ FIT_CONTEXTS: list[Callable[[Any], AbstractContextManager]] = []
 def fit(estimator: Any, X: Any, y: Any, fit_params: dict[str, Any]) -> Any:
     """Fit an estimator in the contexts that its parts need; y may be None."""
     with ExitStack() as contexts:
+        contexts.enter_context(one_openmp_thread_for_few(X))
         for context in FIT_CONTEXTS:
             contexts.enter_context(context(estimator))
         return estimator.fit(X, *(() if y is None else (y,)), **fit_params)

@@ -32,6 +32,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from sksearch._utils._advice import glance
 from sksearch._utils._compat import num_samples, to_numpy
+from sksearch._utils._numerics import needs_no_threads
 from sksearch._utils._typing import Samples, Targets
 
 from ._tables import FEW_VALUES, KINDS, TableColumns, column_at, labels, look_at
@@ -98,7 +99,7 @@ def default_models(
         )
     columns = [target] if target.ndim == 1 else [np.array([*column]) for column in target.T]
     classifies = all(map(_has_classes, columns)) if task is None else task == "classification"
-    models = _classifiers() if classifies else _regressors()
+    models = (_classifiers if classifies else _regressors)(1 if needs_no_threads(X) else None)
     if target.ndim == 2:
         models = _for_several(models, target, classifies)
     if num_samples(X) > MOST_FOR_DISTANCES:
@@ -115,10 +116,10 @@ def _has_classes(target: np.ndarray) -> bool:
     return len(np.unique(target)) <= max(FEW_CLASSES, math.isqrt(len(target)))
 
 
-def _classifiers() -> dict[str, Any]:
+def _classifiers(n_threads: int | None) -> dict[str, Any]:
     return {
         "linear": LogisticRegression(max_iter=1000),
-        "boosting": _boosting("LGBMClassifier") or HistGradientBoostingClassifier(),
+        "boosting": _boosting("LGBMClassifier", n_threads) or HistGradientBoostingClassifier(),
         "forest": RandomForestClassifier(),
         "extra": ExtraTreesClassifier(),
         "net": MLPClassifier(),
@@ -127,10 +128,10 @@ def _classifiers() -> dict[str, Any]:
     }
 
 
-def _regressors() -> dict[str, Any]:
+def _regressors(n_threads: int | None) -> dict[str, Any]:
     return {
         "linear": Ridge(),
-        "boosting": _boosting("LGBMRegressor") or HistGradientBoostingRegressor(),
+        "boosting": _boosting("LGBMRegressor", n_threads) or HistGradientBoostingRegressor(),
         "forest": RandomForestRegressor(),
         "extra": ExtraTreesRegressor(),
         "net": MLPRegressor(),
@@ -148,13 +149,13 @@ def _for_several(models: dict[str, Any], target: np.ndarray, classifies: bool) -
     return {name: wrap(model) if name in one else model for name, model in models.items()}
 
 
-def _boosting(name: str) -> Any:
+def _boosting(name: str, n_threads: int | None) -> Any:
     """Return a LightGBM booster, None if LightGBM is not installed."""
     if find_spec("lightgbm") is None:
         return None
     import lightgbm
 
-    return getattr(lightgbm, name)(verbose=-1)
+    return getattr(lightgbm, name)(n_jobs=n_threads, verbose=-1)
 
 
 def _prepared(name: str, model: Any, table: TableColumns | None, many: set[str]) -> Any:

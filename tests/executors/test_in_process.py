@@ -8,8 +8,14 @@ from contextlib import contextmanager
 from dataclasses import FrozenInstanceError
 from types import SimpleNamespace
 
+import numpy as np
+import pandas as pd
 import pytest
+from scipy.sparse import csr_array
+from sklearn.dummy import DummyClassifier
+from threadpoolctl import threadpool_info, threadpool_limits
 
+from sksearch import RandomSearchCV
 from sksearch.executors import _in_process
 from sksearch.executors._in_process import SerialExecutor, ThreadExecutor
 from sksearch.executors._limits import (
@@ -98,6 +104,24 @@ def test_blas_has_one_thread_inside_and_as_many_as_before_outside(make, monkeypa
     with make():
         assert log == ["one"]
     assert log == ["one", "as before"]
+
+
+class Threads(DummyClassifier):
+    """Notes the number of OpenMP threads in ``fit``."""
+
+    def fit(self, X, y, sample_weight=None):
+        pools = [each for each in threadpool_info() if each["user_api"] == "openmp"]
+        self.n_threads_ = {each["num_threads"] for each in pools}
+        return super().fit(X, y, sample_weight)
+
+
+@pytest.mark.parametrize(("n_columns", "n_threads"), [(3, 1), (50_001, 2)])
+@pytest.mark.parametrize("kind", [np.asarray, csr_array, pd.DataFrame])
+def test_openmp_has_one_thread_on_few_values(kind, n_columns, n_threads):
+    X, y = kind(np.zeros((4, n_columns))), [0, 1, 0, 1]
+    with threadpool_limits(2, user_api="openmp"):
+        search = RandomSearchCV(Threads(), {"strategy": ["prior"]}, n_iter=1, cv=2).fit(X, y)
+    assert search.best_estimator_.n_threads_ == {n_threads}
 
 
 def test_a_suspect_runs_in_its_own_process(tmp_path):
