@@ -93,6 +93,7 @@ __all__ = [
     "num_samples",
     "owner_of",
     "pre_dispatch_count",
+    "reads_predictions",
     "routing_enabled",
     "safe_indexing",
     "safe_split",
@@ -295,6 +296,14 @@ def metric_of_scorer(scorer: Any) -> tuple[Any, int]:
     if not is_scorer(scorer):
         return None, 0
     return scorer._score_func, scorer._sign
+
+
+def reads_predictions(scorer: Any, estimator: Any) -> bool:
+    """Return True if a scorer, or each of several, passes predictions alone to a metric."""
+    scorers = scorer._scorers.values() if isinstance(scorer, MultimetricScorer) else [scorer]
+    has_own = _name_of_score(estimator) in _OWN_METRICS
+    own = _PassthroughScorer if has_own else ()
+    return all(is_scorer(each) or isinstance(each, own) for each in scorers)
 
 
 def trees_attribute(boosting: Any) -> str:

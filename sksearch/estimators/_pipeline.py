@@ -8,8 +8,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import Pipeline
 
-from sksearch._utils._compat import consumed_params, num_samples
-from sksearch._utils._overrides import TRAINING, overridden
+from sksearch._utils._compat import consumed_params, num_samples, routing_enabled
+from sksearch._utils._overrides import PREDICTION, TRAINING, overridden
 from sksearch.base._state import State
 
 ROUNDING = 1e-4  # relative; in single precision, the two ways of PCA differ by up to 1e-5
@@ -201,6 +201,28 @@ def _transform(estimator: Any, X: Any) -> Any:
                 X = step.transform(X)
         estimator = estimator.steps[-1][1]
     return X
+
+
+def prepared(estimator: Any, X: Any) -> Any:
+    """Transform rows for the last step of a fitted pipeline, in which it predicts the same.
+
+    Parameters
+    ----------
+    estimator : estimator object
+        Fitted.
+    X : array-like
+        Rows.
+
+    Returns
+    -------
+    X : array-like or None
+        None if nothing comes before the last step, or a pipeline may predict in another way.
+    """
+    parts = list(pipelines(estimator))
+    is_own = routing_enabled() or resamples(estimator)
+    if is_own or any(overridden(part, PREDICTION) for part in parts):
+        return None
+    return _transform(estimator, X) if any(part.steps[:-1] for part in parts) else None
 
 
 def _alike(a: Any, b: Any) -> bool:

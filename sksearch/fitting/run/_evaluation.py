@@ -43,6 +43,8 @@ from sksearch.fitting.run._predictions import as_classes, best_method_of, keep_p
 from sksearch.fitting.run._row_sample import check_last_training
 from sksearch.fitting.run._row_scores import RowListener
 from sksearch.fitting.run._scores import (
+    Part,
+    PreparedTest,
     error_scores,
     failure,
     reraise_if_not_the_candidates,
@@ -51,9 +53,6 @@ from sksearch.fitting.run._scores import (
 from sksearch.fitting.run._states import SavedState, as_state, dump_state, first_line, shortened
 from sksearch.fitting.run._tasks import Context, Output, Task
 from sksearch.history import Params
-
-#: Rows of a fold: their indices, X and y.
-Part = tuple[Any, Any, Any]
 
 
 def evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Output:
@@ -252,14 +251,16 @@ def _record_curve(
     wanted: Any = task.curve
     curve: list = []
     best = -math.inf
+    prepared = PreparedTest(context, test)
 
     def look(estimator: Estimator, count: int) -> float:
         nonlocal best
         Interrupts.heed()  # scikit-learn's MLP swallows it
         before = now()
-        listener = RowListener(context, test)
+        model, part = prepared.of(estimator)
+        listener = RowListener(context, part)
         scores, output.status, output.error = score(
-            context, as_scored(context, estimator, test), *test, scorer=listener.scorer()
+            context, as_scored(context, model, part), *part, scorer=listener.scorer()
         )
         on_train = score(context, estimator, *train)[0] if context.return_train_score else None
         output.score_time += now() - before
@@ -272,7 +273,7 @@ def _record_curve(
             best, output.rows = mean, listener.contributions(value)
             if task.predicts:
                 before = now()
-                keep_predictions(context, task.fold, estimator, test[1], output)
+                keep_predictions(context, task.fold, model, part[1], output)
                 output.score_time += now() - before
         return mean
 
@@ -302,12 +303,13 @@ def _score_all(
 ) -> None:
     """Score on the test rows, and on the training rows if asked for."""
     train, test = rows
-    start, listener = now(), RowListener(context, test)
+    start, model = now(), state.estimator
     if task.predicts:  # before the scoring: scorers may change the rows that they are given
-        keep_predictions(context, task.fold, state.estimator, test[1], output)
-    model = as_scored(context, state.estimator, test)
+        model, test = PreparedTest(context, test).of(model)
+        keep_predictions(context, task.fold, model, test[1], output)
+    listener = RowListener(context, test)
     output.test_scores, output.status, output.error = score(
-        context, model, *test, scorer=listener.scorer()
+        context, as_scored(context, model, test), *test, scorer=listener.scorer()
     )
     if output.status == "ok":
         with suppress(Exception):  # reports do without

@@ -262,7 +262,7 @@ def _seconds_of(model: Any, X: Samples, y: Targets, rows: np.ndarray) -> tuple[f
     with warnings.catch_warnings(), seeded(0):
         warnings.simplefilter("ignore")  # they are repeated later if relevant
         start = now()
-        model.fit(*data)
+        fit(model, *data, {})
         fitted = now()
         model.predict(few)
     Interrupts.heed()  # an MLP of scikit-learn swallows it

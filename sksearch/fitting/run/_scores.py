@@ -4,19 +4,29 @@ import math
 import numbers
 from contextlib import suppress
 from traceback import format_exc
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sksearch._utils._compat import MultimetricScorer, check_method_params, is_scorer
+from sksearch._utils._compat import (
+    MultimetricScorer,
+    check_method_params,
+    is_scorer,
+    reads_predictions,
+)
 from sksearch._utils._terminal import warn
 from sksearch._utils._typing import Estimator, Samples, Scorer, Scores, Scoring, Targets
 from sksearch.estimators._model_choice import model_of
+from sksearch.estimators._pipeline import last_step, prepared
 from sksearch.estimators._skorch import DivergedError
 from sksearch.executors._signals import Interrupts
 from sksearch.fitting.run._row_sample import TooLongError
 from sksearch.fitting.run._states import first_line
 from sksearch.fitting.run._tasks import Context
+
+#: Rows of a fold: their indices, X and y.
+Part = tuple[Any, Any, Any]
 
 #: In the text of PyTorch's RuntimeError, since it has no class for a full CPU memory.
 MEMORY_WORDS = ("can't allocate memory", "not enough memory", "out of memory")
@@ -85,6 +95,39 @@ def error_scores(context: Context) -> Scores:
 
 
 # ---- scores
+
+
+class PreparedTest:
+    """Test rows of a fold, transformed once if a pipeline predicts on them repeatedly.
+
+    Training that finds its length is scored after many steps, with the same transformers.
+
+    Parameters
+    ----------
+    context : Context
+        Context of the search.
+    test : tuple
+        Indices, X and y of the test rows.
+    """
+
+    def __init__(self, context: Context, test: Part):
+        self._context, self._test = context, test
+        self._prepared: Part | None = None
+
+    def of(self, estimator: Estimator) -> tuple[Any, Part]:
+        """Return a fitted model with the same scores, and its rows.
+
+        They are the last step and the transformed rows, or the estimator itself and all its rows
+        if its scorer reads more than predictions, or if its transformers fail.
+        """
+        if self._prepared is None:
+            indices, X, y = self._prepared = self._test
+            with suppress(Exception):  # the score reports it
+                if reads_predictions(self._context.scorer, model_of(estimator)):
+                    Xt = prepared(estimator, X)
+                    self._prepared = indices, X if Xt is None else Xt, y
+        is_same = self._prepared[1] is self._test[1]
+        return estimator if is_same else last_step(estimator), self._prepared
 
 
 def score(
