@@ -130,9 +130,14 @@ class FoldRace(Scheduler):
         return one_bracket(self.n_candidates, problem, rungs_of_race(problem), is_most=True)
 
     def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:
-        """Continue the most promising candidate; otherwise start one; otherwise wait."""
-        state = RaceState.of(history, self)
-        if (trial_id := state.next_trial()) is not None:
+        """Continue the most promising candidate; otherwise start one; otherwise wait.
+
+        Each of several models is evaluated on a fold before a candidate behind the leader goes on.
+        """
+        state, trial_id = RaceState.of(history, self), None
+        if not self._has_unseen_model(history) or not state.idle or state.is_ahead():
+            trial_id = state.next_trial()
+        if trial_id is not None:
             return Resume(trial_id, state.above(history.trials[trial_id].resource))
         return Start(state.rungs[0]) if self._has_more(history) else None
 
@@ -151,6 +156,10 @@ class FoldRace(Scheduler):
         target = max([state.above(resource), *rungs])
         is_turn = state.leader is not None and target == state.above(resource)
         return None if is_turn else Resume(trial_id, target)
+
+    def _has_unseen_model(self, history: History) -> bool:
+        """Return whether untuned models among the first candidates have not begun."""
+        return len(history.trials) < history.problem.n_own and self._has_more(history)
 
     def _has_more(self, history: History) -> bool:
         """Return whether there is another candidate to start."""
@@ -223,6 +232,10 @@ class RaceState:
             first = next(i for i in range(len(self.failed) + 1) if i not in self.failed)
             return first if first in self.idle else None
         return self.most_promising() if self.idle else None
+
+    def is_ahead(self) -> bool:
+        """Return True if a waiting trial should continue before others begin."""
+        return self.leader is None or self._behind(self.most_promising()) < 0
 
     def most_promising(self) -> int:
         """Return the waiting trial that is least behind the leader, or has the best mean."""

@@ -488,7 +488,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         )
 
     def _left(self) -> frozenset[str]:
-        """Return the subset of "cv", "sampler" and "scheduler" that the search chooses."""
+        """Return the subset of "cv", "n_folds", "sampler" and "scheduler" that it chooses."""
         return frozenset()
 
     def _cv(self) -> Any:

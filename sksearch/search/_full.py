@@ -314,9 +314,12 @@ class SearchCV(BaseSearch):
         self._store(locals())
 
     def _left(self) -> frozenset[str]:
-        """Return the parts left to the search; the folds only if no splitter is passed."""
+        """Return the parts left to the search; the folds only if no splitter is passed.
+
+        The number of folds is fixed with a `checkpoint_dir`: a resumed search may have more time.
+        """
         parts = {name for name in ("sampler", "scheduler") if getattr(self, name) is None}
-        return frozenset({"cv", *parts})
+        return frozenset({"cv", *parts, *(["n_folds"] if self.checkpoint_dir is None else [])})
 
     def get_metadata_routing(self) -> Any:
         """Return how metadata are routed; see scikit-learn's guide.

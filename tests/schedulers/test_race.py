@@ -28,14 +28,17 @@ SVM = make_pipeline(StandardScaler(), SVC())
 SPACE = {"svc__C": loguniform(1e-2, 1e3), "svc__gamma": loguniform(1e-4, 1e1)}
 
 
-def study_of(n_candidates, k, error=0.1, **kwargs):
-    problem = Problem(Space({"x": uniform(0, 1)}), 1, k, seed=0)
+def study_of(n_candidates, k, error=0.1, n_own=0, **kwargs):
+    own = tuple({"x": (i + 0.5) / (n_own + 1)} for i in range(n_own))
+    problem = Problem(
+        Space({"x": uniform(0, 1)}), 1, k, initial_params=own, n_own=n_own, seed=0
+    )
     return Study(problem, RandomSampler(), FoldRace(n_candidates, error, **kwargs))
 
 
-def race(scores, error=0.1, batch_size=1, with_folds=True):
+def race(scores, error=0.1, batch_size=1, with_folds=True, n_own=0):
     """Race recorded scores, shape (n_candidates, k); return the history."""
-    study = study_of(len(scores), scores.shape[1], error)
+    study = study_of(len(scores), scores.shape[1], error, n_own)
     running = []
     while True:
         while len(running) < batch_size and (job := study.ask()) is not None:
@@ -185,6 +188,21 @@ def test_while_the_first_candidate_runs_others_get_one_fold_each():
         study.tell(job, Result(1.0))
     jobs = [study.ask() for _ in range(3)]
     assert [(job.trial_id, job.resource) for job in jobs] == [(0, 2), (4, 1), (5, 1)]
+
+
+@pytest.mark.parametrize(
+    ("n_own", "expected"),
+    [
+        # the second model leads, and the fourth is seen before the third one's second fold
+        (4, [(0, 3), (1, 1), (1, 2), (1, 3), (2, 1), (3, 1), (3, 2)]),
+        (0, [(0, 3), (1, 1), (1, 2), (1, 3), (2, 1), (2, 2), (2, 3)]),
+    ],
+)
+def test_each_model_has_one_fold_before_another_that_does_not_lead_goes_on(n_own, expected):
+    noise = np.array([[0.0, 0.04, -0.04], [0.03, -0.02, 0.01], [0.0, 0.02, 0.0], [0.0, 0.0, 0.01]])
+    history = race(np.array([[0.6], [0.8], [0.79], [0.795]]) + noise, n_own=n_own)
+    asked = [(i, resource) for event, i, resource in history.log if event == "ask"]
+    assert [(0, 3), *asked[3:]][: len(expected)] == expected
 
 
 @pytest.mark.parametrize("kwargs", [{"n_candidates": 0}, {"n_candidates": 1.5}, {"error": 0}])

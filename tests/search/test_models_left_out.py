@@ -125,3 +125,26 @@ def test_models_stay_if_the_user_names_them_or_time_is_no_limit(options):
         made = search(**options)
         made._measured(X, Y, {}, np.random.RandomState(0))
     assert made._left_out == ()
+
+
+@pytest.mark.parametrize(
+    ("options", "n_folds"),
+    [
+        ({}, 3),
+        ({"n_jobs": 8}, 5),  # eight times as much time
+        ({"timeout": 20.0}, 5),
+        ({"timeout": None, "n_iter": 3}, 5),
+        ({"cv": 5}, 5),
+        ({"estimator": Timed()}, 5),
+        ({"checkpoint_dir": "{data}"}, 5),  # might be resumed with more time
+    ],
+)
+def test_a_list_has_three_folds_if_time_is_short(options, n_folds, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    estimator = options.pop("estimator", [(name, MODELS[name]) for name in ("fast", "fixed")])
+    search = SearchCV(estimator, random_state=0, **{"timeout": 10.0} | options)
+    with VirtualClock():
+        plan = search.plan(X[:3000], Y[:3000], measure=False)
+        setup = search._measured(X[:3000], Y[:3000], {}, np.random.RandomState(0))
+    assert len(setup.context.splits) == n_folds
+    assert ("folds: 3, since timeout=10 is short" in str(plan)) == (n_folds == 3)

@@ -13,6 +13,9 @@ folds                  ``StratifiedGroupKFold``        with ``groups=``, and no 
                        ``GroupKFold``                  with ``groups=``, and no `cv` or a number
                        ``TimeSeriesSplit``             with no `cv`, and times in order as the
                                                        index of X
+                       three                           with several models, if the timeout is
+                                                       less than 2 ms for each model and row, and
+                                                       no `cv` and no `checkpoint_dir`
                        as in scikit-learn              otherwise
 sampler                Gaussian process, which looks   with a timeout and no count
                        for improvement per second

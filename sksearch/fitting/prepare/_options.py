@@ -114,8 +114,8 @@ class Options:
     ensemble : int
         Largest number of models averaged; 0 for the best one alone.
     left : frozenset of str
-        "sampler" and "scheduler" if left to the search, and "cv" for a search that chooses folds
-        if no splitter is passed.
+        "sampler" and "scheduler" if left to the search, "cv" for a search that chooses folds if no
+        splitter is passed, and "n_folds" if their number may follow from the time.
     """
 
     estimator: Estimator

@@ -5,6 +5,7 @@ from numbers import Integral
 from typing import Any, TypeGuard
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import is_classifier
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, TimeSeriesSplit
 from sklearn.utils.multiclass import type_of_target
@@ -13,12 +14,15 @@ from sksearch._utils._advice import glance
 from sksearch._utils._compat import num_samples, to_numpy
 from sksearch._utils._terminal import warn
 from sksearch._utils._typing import Estimator, Folding, Samples, Targets
+from sksearch.estimators._model_choice import named_of
 from sksearch.fitting.prepare._checks import classes_of
 from sksearch.fitting.prepare._input import check_groups
 from sksearch.fitting.prepare._options import Options
 from sksearch.fitting.run._folds import Folds, freeze_folds, warn_of_folds, why_unlike
 
 N_FOLDS = 5  # as scikit-learn
+N_FOLDS_IF_SHORT = 3
+SECONDS_OF_A_MODEL = 1 / 500  # for each row and model, with less of which time is short
 MIN_TIMES = 3  # for two folds that do not train on the future
 
 
@@ -54,6 +58,9 @@ def make_folds(
     cv, note, estimator = options.cv, "", options.estimator
     if "cv" in options.left:
         cv, note = choose_cv(cv, estimator, X, y, split_params.get("groups"))
+        if cv is None and not note and _is_short(options, num_samples(X)):
+            cv = N_FOLDS_IF_SHORT
+            note = f"{cv}, since timeout={options.timeout:g} is short for these models and rows"
     splits = freeze_folds(given if cv is options.cv else cv, estimator, X, y, split_params)
     warn_of_folds(splits, classes_of(estimator, y)[1])
     unlike = ""
@@ -65,6 +72,15 @@ def make_folds(
     if unlike:
         notes.append(f"no race over folds, since {unlike}; pass resource='folds' for a race")
     return Folds(splits, cv, unlike, tuple(notes))
+
+
+def _is_short(options: Options, n_rows: int) -> bool:
+    """Return True if a list of models has little time, and the number of folds is not fixed."""
+    n_models = len(named_of(options.estimator))
+    if options.timeout is None or n_models < 2 or "n_folds" not in options.left:
+        return False
+    seconds = options.timeout * effective_n_jobs(options.workers.n_jobs)
+    return seconds < SECONDS_OF_A_MODEL * n_models * n_rows
 
 
 def leaves_folds(cv: Folding) -> TypeGuard[int | None]:
