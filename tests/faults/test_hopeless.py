@@ -135,6 +135,21 @@ def test_a_metric_that_does_not_fit_is_named(estimator, scoring, target, says):
     assert re.search(says, first_line(search, X, target))
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("models", "scoring", "target", "says"),
+    [
+        ([SVC(), SVC(gamma=1)], "f1", NAMES, "pos_label=1 is .*pos_label='yes'"),
+        (SVC(), "roc_auc", np.arange(90) < 3, "Class True .* 3 rows, .* in 2 of the 5 test folds"),
+        (SVC(), "roc_auc", np.where(np.arange(90) < 4, "a", "b"), "Class 'a' .* in 1 of the 5"),
+    ],
+)
+def test_scores_that_are_never_finite_have_their_cause_named(models, scoring, target, says):
+    search = RandomSearchCV(models, n_iter=2, cv=5, scoring=scoring, random_state=0)
+    with pytest.raises(ValueError, match=f"No candidate has a finite score.*{says}"):
+        search.fit(X, target)
+
+
 def test_a_step_that_has_not_asked_for_its_metadata_is_named():
     with config_context(enable_metadata_routing=True):
         pipe = make_pipeline(StandardScaler(), SVC().set_fit_request(sample_weight=True))

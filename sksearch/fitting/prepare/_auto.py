@@ -13,6 +13,8 @@ folds                  ``StratifiedGroupKFold``        with ``groups=``, and no 
                        ``GroupKFold``                  with ``groups=``, and no `cv` or a number
                        ``TimeSeriesSplit``             with no `cv`, and times in order as the
                                                        index of X
+                       as many as the rarer of two     with no `cv`, and fewer than 5 of its rows;
+                       classes has rows                or of the most frequent of many classes
                        as in scikit-learn              otherwise
 sampler                Gaussian process, which looks   with a timeout and no count
                        for improvement per second
