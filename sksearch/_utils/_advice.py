@@ -22,6 +22,7 @@ MANY_ROWS = 50  # of which no two have the same value, as an ID
 AMOUNT = re.compile(  # of money, or in percent
     r"([-+$€£¥\s]*)((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d*)?)\s*[%$€£¥]?\s*"
 )
+NUMERAL = re.compile(r"[-+$€£¥\s]*[\d.,]+\s*[%$€£¥]?\s*")  # also with a decimal comma
 ID = re.compile(r"(?i:(^|[\W_])(id|uuid|guid|key|index)$)|[a-z]I[Dd]$")  # as names of columns end
 
 
@@ -148,5 +149,5 @@ def is_id(name: object, column: Any) -> bool:
         return False
     numbers = glance(values.astype, float)  # of measurements as texts some have digits
     if numbers is None:
-        return not all(AMOUNT.fullmatch(str(text)) for text in texts)
+        return not all(NUMERAL.fullmatch(str(text)) for text in texts)
     return bool((numbers == np.floor(numbers)).all())

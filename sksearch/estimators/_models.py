@@ -211,11 +211,11 @@ def _prepared(
     if table.dates:
         gaps = SimpleImputer(strategy="most_frequent", keep_empty_features=True)
         rest = [gaps, StandardScaler()] if scaled else []
-        params = {"add_weekday": True, "add_day_of_year": True}
-        parts["dates"] = _by_skrub("DatetimeEncoder", *rest, **params)
+        parts["dates"] = _by_skrub(
+            "DatetimeEncoder", *rest, add_weekday=True, add_day_of_year=True
+        )
     if table.texts:
-        params = {"n_components": N_COMPONENTS, "random_state": 0}
-        parts["texts"] = _by_skrub("StringEncoder", **params)
+        parts["texts"] = _by_skrub("StringEncoder", n_components=N_COMPONENTS, random_state=0)
     found = [kind for kind in KINDS if getattr(table, kind)]
     made = ColumnTransformer([(kind, parts[kind], OfKind(kind)) for kind in found])
     return make_pipeline(table, made.set_output(transform="pandas") if is_native else made, model)

@@ -343,7 +343,7 @@ def test_a_column_that_is_added_to_a_kind_is_used():
         [[float(i), "abc"[i % 3], None if i == 5 else i % 9] for i in UP],
         [(str(i % 7), i / 7) for i in UP],
         sparse.csr_matrix(np.eye(N)[:, :9]),
-        sparse.coo_array(np.eye(N)[:, :9]),
+        sparse.csc_matrix(np.eye(N)[:, :9]),
         np.column_stack([np.array([*"abc"] * 40, dtype=object), UP % 50]),
         np.array([*"abc"] * 40)[:, None],
         np.array([True, False] * 60)[:, None],

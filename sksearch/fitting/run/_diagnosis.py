@@ -244,7 +244,7 @@ def untested_class(context: Context) -> str:
     tests = [set(np.unique(context.strata[np.asarray(test)])) for _, test in context.splits]
     for i, label in enumerate(np.asarray(context.classes).tolist()):
         if n := sum(i not in each for each in tests):
-            rows = np.count_nonzero(context.strata == i)
+            rows = int(np.count_nonzero(context.strata == i))
             return (
                 f"Class {label!r} of y has {counted(rows, 'row')}, and none of "
                 f"them in {n} of the {len(tests)} test folds, where metrics such as roc_auc are "

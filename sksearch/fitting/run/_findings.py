@@ -218,8 +218,8 @@ class Findings:
                 "not tuned. See errors_, or report().",
             )
         if self._n_finite == 0:
-            cause, error = common_cause(self.context, outputs)
-            common = f" ({error.rstrip('.')})" if error else ""
+            cause, first = common_cause(self.context, outputs)
+            common = f" ({first.rstrip('.')})" if first else ""
             cure = cause or "Check the scorer, or pass error_score='raise'."
             text = f"No candidate has a finite score, so none is the best{common}. {cure}"
             if not self.setup.is_namesake:
