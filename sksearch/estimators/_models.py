@@ -147,7 +147,7 @@ def _classifiers() -> dict[str, Any]:
 
 
 def _regressors(y: Any) -> dict[str, Any]:
-    # LightGBM refuses a Series of other dtypes, such as those of PyArrow.
+    """Return models of numbers; LightGBM refuses a Series of dtypes such as those of PyArrow."""
     is_plain = not hasattr(y, "iloc") or issubclass(
         getattr(y.dtypes, "type", float), np.number | np.bool_
     )
