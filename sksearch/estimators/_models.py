@@ -357,9 +357,10 @@ _kept = _Kept()
 def _table_of(X: Samples) -> tuple[TableColumns | None, set[str]]:
     """Return the kinds of a table's columns, and the categories with many values.
 
-    None for a numeric array and a sparse matrix.
+    None for a numeric array without infinite values, and a sparse matrix.
     """
-    if not hasattr(X, "columns") and getattr(X, "dtype", np.dtype(float)).kind in "biuf":
+    is_plain = not hasattr(X, "columns") and getattr(X, "dtype", np.dtype(float)).kind in "biuf"
+    if is_plain and (issparse(X) or not np.isinf(X).any()):
         return None, set()
     found: dict[str, dict] = {kind: {} for kind in ("", *KINDS)}
     for place, name in enumerate(labels(X)):

@@ -342,6 +342,7 @@ def test_a_column_that_is_added_to_a_kind_is_used():
         np.column_stack([UP, UP % 7]).tolist(),
         [[float(i), "abc"[i % 3], None if i == 5 else i % 9] for i in UP],
         [(str(i % 7), i / 7) for i in UP],
+        np.column_stack([UP / np.maximum(UP % 9, 0.5), np.where(UP % 9, UP, -np.inf)]),
         sparse.csr_matrix(np.eye(N)[:, :9]),
         sparse.csc_matrix(np.eye(N)[:, :9]),
         np.column_stack([np.array([*"abc"] * 40, dtype=object), UP % 50]),
