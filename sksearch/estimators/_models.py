@@ -360,7 +360,7 @@ def _table_of(X: Samples) -> tuple[TableColumns | None, set[str]]:
     None for a numeric array without infinite values, and a sparse matrix.
     """
     is_plain = not hasattr(X, "columns") and getattr(X, "dtype", np.dtype(float)).kind in "biuf"
-    if is_plain and (issparse(X) or not np.isinf(X).any()):
+    if is_plain and (issparse(X) or not np.isinf(to_numpy(X)).any()):
         return None, set()
     found: dict[str, dict] = {kind: {} for kind in ("", *KINDS)}
     for place, name in enumerate(labels(X)):

@@ -24,6 +24,7 @@ from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
 from sksearch import (
     ASHASearchCV,
@@ -51,6 +52,8 @@ CAUSES = {
     "text columns": (GradientBoostingClassifier(), TOWNS, y, "'city', 'colour' .*OneHotEncoder"),
     "text after a scaler": (make_pipeline(StandardScaler(), SVC()), TOWNS, y, "'city', 'colour'"),
     "text and an imputer": (make_pipeline(SimpleImputer(), SVC()), TOWNS, y, "'city', 'colour'"),
+    "text for single precision": (DecisionTreeClassifier(), TOWNS, y, "'city', 'colour'"),
+    "strings": (DecisionTreeClassifier(), TOWNS.convert_dtypes(), y, "'city', 'colour'"),
     "array of text": (SVC(), TOWNS.to_numpy(), y, "columns 5, 6 of X hold text"),
     "list of texts": (SVC(), ["good day", "bad day"] * 45, y, r"TfidfVectorizer\(\)"),
     "dates": (SVC(), DATES, y, "column 'day' of X holds dates"),
