@@ -1,9 +1,8 @@
 """Whether log loss should help to choose between candidates of nearly equal accuracy.
 
 Accuracy on three folds of 700 rows cannot tell good candidates apart, and log loss on the same
-rows is less noisy. Random candidates from the space of `tables.py` are scored by both, and refitted
-and tested on up to 10,000 other rows, all of them. The choices are compared by their error on these
-rows:
+rows is less noisy. Random candidates from the space of `tables.py` are scored by both, and are
+also refitted and tested on up to 10,000 other rows. The choices are compared by their error there:
 
 - ``accuracy``: the best mean accuracy;
 - ``log loss``: the best mean log loss;
@@ -15,7 +14,7 @@ rows:
     OMP_NUM_THREADS=1 python examples/benchmarks/smooth_choice.py [--tables ...] [--seeds 2]
         [--seconds 30] [--record FILE]
 
-With a record, a line of JSON for each pair of table and estimator, it goes on where it was stopped.
+With a record, a line of JSON for each pair of table and estimator, it goes on where it stopped.
 """
 
 import argparse
@@ -37,7 +36,7 @@ N, FEWEST = 40, 8  # candidates, at most and at least
 
 
 def measured(case, params):
-    """Return the hits on each row of the folds, log losses of folds, and the error on test rows."""
+    """Return hits on the rows of the folds, the mean log loss, and the error on test rows."""
     hits, losses = [], []
     for train, test in case.folds:
         model = clone_with(case.model, **params).fit(at(case.X, train), case.y[train])

@@ -6,6 +6,7 @@ equal nor unequal to anything, objects that raise in comparisons.
 
 import functools
 import logging
+import math
 import re
 import warnings
 from collections.abc import Callable, Iterable
@@ -18,6 +19,10 @@ from sksearch._utils._terminal import warn
 
 LONGEST = 200  # characters of an error in a report
 MANY_ROWS = 50  # of which no two have the same value, as an ID
+AMOUNT = re.compile(  # of money, or in percent
+    r"([-+$€£¥\s]*)((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d*)?)\s*[%$€£¥]?\s*"
+)
+NUMERAL = re.compile(r"[-+$€£¥\s]*[\d.,]+\s*[%$€£¥]?\s*")  # also with a decimal comma
 ID = re.compile(r"(?i:(^|[\W_])(id|uuid|guid|key|index)$)|[a-z]I[Dd]$")  # as names of columns end
 
 
@@ -98,6 +103,36 @@ def is_missing(label: object) -> bool:
     return isinstance(label, float | np.floating) and bool(np.isnan(label))
 
 
+def missing(values: np.ndarray) -> np.ndarray:
+    """Mask of the entries of an array that are NaN, None or similar."""
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    if values.dtype.kind in "mM":
+        return np.isnat(values)
+    if values.dtype != object:
+        return np.zeros(values.shape, dtype=bool)
+    return np.array([is_missing(each) for each in values.ravel()]).reshape(values.shape)
+
+
+def doubt_of_gaps(labels: np.ndarray) -> str:
+    """Name missing entries of a target, "" without any."""
+    gaps = missing(labels)
+    if not gaps.any():
+        return ""
+    return (
+        f"y has {np.count_nonzero(gaps)} missing labels (NaN), the first in row "
+        f"{int(np.argwhere(gaps)[0][0])}: label these rows, or leave them out of X and y."
+    )
+
+
+def amount(text: object) -> float:
+    """Return the number in a text such as "$1,200.50", "12 %" or "true", NaN for any other."""
+    found = AMOUNT.fullmatch(text) if isinstance(text, str) else None
+    if found is None:
+        return {"true": 1.0, "false": 0.0}.get(str(text).strip().lower(), math.nan)
+    return float(found[2].replace(",", "")) * (-1 if "-" in found[1] else 1)
+
+
 def is_id(name: object, column: Any) -> bool:
     """True if each row has another text without spaces, or integer in a column named so."""
     values = np.asarray(column)
@@ -113,4 +148,6 @@ def is_id(name: object, column: Any) -> bool:
     if any(len(str(text).split()) > 1 for text in texts):  # names and documents
         return False
     numbers = glance(values.astype, float)  # of measurements as texts some have digits
-    return numbers is None or bool((numbers == np.floor(numbers)).all())
+    if numbers is None:
+        return not all(NUMERAL.fullmatch(str(text)) for text in texts)
+    return bool((numbers == np.floor(numbers)).all())

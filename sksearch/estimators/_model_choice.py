@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
+from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils import ClassifierTags
 
@@ -171,7 +172,8 @@ class AutoModels(OneOf):
     """
 
     def __init__(self) -> None:
-        self.named, self.steps = [], [("auto", None)]
+        # Any method that a model may have: meta-estimators look for it before `fit`.
+        self.named, self.steps = [], [("auto", DummyClassifier())]
 
     def settle(self, X: Any, y: Any) -> None:
         """Choose the models for these data."""

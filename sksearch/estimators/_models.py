@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 
 import joblib
 import numpy as np
+from scipy.sparse import issparse
 from sklearn import config_context
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer
@@ -30,12 +31,12 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, SVR
 from sklearn.utils.multiclass import type_of_target
 
-from sksearch._utils._advice import glance
+from sksearch._utils._advice import doubt_of_gaps, glance
 from sksearch._utils._compat import num_samples, to_numpy
 from sksearch._utils._numerics import needs_no_threads
 from sksearch._utils._typing import Samples, Targets
 
-from ._tables import FEW_VALUES, KINDS, TableColumns, column_at, labels, look_at
+from ._tables import FEW_VALUES, KINDS, OfKind, TableColumns, as_table, column_at, labels, look_at
 
 MOST_FOR_DISTANCES = 5_000  # rows: time of kernels and neighbours grows as their square
 MOST_CATEGORIES = 20  # per column; rare ones are merged
@@ -61,8 +62,8 @@ def default_models(
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         Target, or several: labels that are present or not, classes, or numbers.
     task : {"classification", "regression"} or None, default=None
-        Kind of y. None: classification if y is not numeric, or has only whole numbers with at most
-        20 different values, or at most the square root of the number of rows.
+        Kind of y. None: classification if y is categorical or not numeric, or has only whole
+        numbers with at most 20 different values, or at most the square root of the number of rows.
 
     Returns
     -------
@@ -87,7 +88,10 @@ def default_models(
     """
     if task not in (None, "classification", "regression"):
         raise ValueError(f"task={task!r} must be 'classification', 'regression' or None.")
+    if issparse(y):
+        raise ValueError("y is sparse, but most models expect a dense array: pass y.toarray().")
     target = to_numpy(y)
+    X = as_table(X)
     shape: Any = getattr(X, "shape", ())
     if target.ndim == 2 and target.shape[1] == 1:
         target = target.ravel()
@@ -97,15 +101,31 @@ def default_models(
             f"X of shape {shape} and y of shape {target.shape}: pass an array, a sparse matrix or "
             "a DataFrame as X."
         )
-    columns = [target] if target.ndim == 1 else [np.array([*column]) for column in target.T]
-    classifies = all(map(_has_classes, columns)) if task is None else task == "classification"
-    models = (_classifiers if classifies else _regressors)(1 if needs_no_threads(X) else None)
+    if doubt := doubt_of_gaps(target):
+        raise ValueError(doubt)
+    columns = [np.array(column.tolist()) for column in np.atleast_2d(target.T)]
+    has_classes = _are_categories(y) or all(map(_has_classes, columns))
+    classifies = has_classes if task is None else task == "classification"
+    if classifies and target.dtype == object and columns[0].dtype.kind in "biuf":
+        kind = {"b": "bool", "f": "float"}.get(columns[0].dtype.kind, "int")
+        raise ValueError(
+            f"y has the dtype object, but its values are of type {kind}, which scikit-learn's "
+            f"classifiers do not accept: pass y.astype({kind})."
+        )
+    n_threads = 1 if needs_no_threads(X) else None
+    models = _classifiers(n_threads) if classifies else _regressors(n_threads, y)
     if target.ndim == 2:
         models = _for_several(models, target, classifies)
     if num_samples(X) > MOST_FOR_DISTANCES:
         del models["kernel"], models["nearest"]
     table, many = _table_of(X)
-    return [(name, _prepared(name, model, table, many)) for name, model in models.items()]
+    rest = table, many, issparse(X)
+    return [(name, _prepared(name, model, *rest)) for name, model in models.items()]
+
+
+def _are_categories(y: Any) -> bool:
+    dtypes = [*y.dtypes] if hasattr(y, "columns") else [getattr(y, "dtype", None)]
+    return all(getattr(dtype, "categories", None) is not None for dtype in dtypes)
 
 
 def _has_classes(target: np.ndarray) -> bool:
@@ -128,10 +148,15 @@ def _classifiers(n_threads: int | None) -> dict[str, Any]:
     }
 
 
-def _regressors(n_threads: int | None) -> dict[str, Any]:
+def _regressors(n_threads: int | None, y: Any) -> dict[str, Any]:
+    """Return models of numbers; LightGBM refuses a Series of dtypes such as those of PyArrow."""
+    is_plain = not hasattr(y, "iloc") or issubclass(
+        getattr(y.dtypes, "type", float), np.number | np.bool_
+    )
+    boosting = _boosting("LGBMRegressor", n_threads) if is_plain else None
     return {
         "linear": Ridge(),
-        "boosting": _boosting("LGBMRegressor", n_threads) or HistGradientBoostingRegressor(),
+        "boosting": boosting or HistGradientBoostingRegressor(),
         "forest": RandomForestRegressor(),
         "extra": ExtraTreesRegressor(),
         "net": MLPRegressor(),
@@ -158,44 +183,44 @@ def _boosting(name: str, n_threads: int | None) -> Any:
     return getattr(lightgbm, name)(n_jobs=n_threads, verbose=-1)
 
 
-def _prepared(name: str, model: Any, table: TableColumns | None, many: set[str]) -> Any:
+def _prepared(
+    name: str, model: Any, table: TableColumns | None, many: set, is_sparse: bool
+) -> Any:
     """Return a pipeline that prepares a table for a model, or the model itself.
 
-    `many` lists the categories with many values, which are read as texts if possible.
+    `many` has the categories with many values, which are read as texts unless they are native.
     """
     scaled = name in ("linear", "net", "kernel", "nearest")
     fill: dict = {"strategy": "median"} | ({"keep_empty_features": True} if table else {})
-    numbers = [SimpleImputer(**fill), StandardScaler()] if scaled else []
+    scaler = StandardScaler(with_mean=not is_sparse)
+    numbers = [SimpleImputer(**fill), scaler] if scaled else []
     if table is None:
         return make_pipeline(*numbers, model) if numbers else model
-    names = dict(zip(table.used, table.get_feature_names_out().tolist(), strict=True))
-    columns = {kind: [names[each] for each in getattr(table, kind)] for kind in KINDS}
     is_native = name == "boosting" and find_spec("pandas") is not None
-    if is_native and not (columns["dates"] or columns["texts"]):
+    as_texts = [] if is_native else [each for each in table.categories if each in many]
+    table = clone(table).set_params(
+        categories=[each for each in table.categories if each not in as_texts],
+        texts=[*as_texts, *table.texts],
+    )
+    if is_native and not (table.dates or table.texts):
         return make_pipeline(table, model)
-    plain = "passthrough" if not numbers else make_pipeline(*map(clone, numbers))
-    parts: dict[str, tuple[Any, list[str]]] = {"numbers": (plain, columns["numbers"])}
-    if is_native:
-        parts["categories"] = "passthrough", columns["categories"]
-    else:
-        as_texts = [each for each in columns["categories"] if each in many]
-        one_hot = OneHotEncoder(
-            max_categories=MOST_CATEGORIES,
-            handle_unknown="infrequent_if_exist",
-            sparse_output=False,
-        )
-        few = [each for each in columns["categories"] if each not in as_texts]
-        parts["categories"] = one_hot, few
-        columns["texts"] = [*as_texts, *columns["texts"]]
-    if columns["dates"]:
+    one_hot = OneHotEncoder(
+        max_categories=MOST_CATEGORIES, handle_unknown="infrequent_if_exist", sparse_output=False
+    )
+    parts: dict[str, Any] = {
+        "numbers": make_pipeline(*map(clone, numbers)) if numbers else "passthrough",
+        "categories": "passthrough" if is_native else one_hot,
+    }
+    if table.dates:
         gaps = SimpleImputer(strategy="most_frequent", keep_empty_features=True)
         rest = [gaps, StandardScaler()] if scaled else []
-        dates = _by_skrub("DatetimeEncoder", *rest, add_weekday=True, add_day_of_year=True)
-        parts["dates"] = dates, columns["dates"]
-    if columns["texts"]:
-        words = _by_skrub("StringEncoder", n_components=N_COMPONENTS, random_state=0)
-        parts["texts"] = words, columns["texts"]
-    made = ColumnTransformer([(k, part, own) for k, (part, own) in parts.items() if own])
+        parts["dates"] = _by_skrub(
+            "DatetimeEncoder", *rest, add_weekday=True, add_day_of_year=True
+        )
+    if table.texts:
+        parts["texts"] = _by_skrub("StringEncoder", n_components=N_COMPONENTS, random_state=0)
+    found = [kind for kind in KINDS if getattr(table, kind)]
+    made = ColumnTransformer([(kind, parts[kind], OfKind(kind)) for kind in found])
     return make_pipeline(table, made.set_output(transform="pandas") if is_native else made, model)
 
 
@@ -335,9 +360,10 @@ _kept = _Kept()
 def _table_of(X: Samples) -> tuple[TableColumns | None, set[str]]:
     """Return the kinds of a table's columns, and the categories with many values.
 
-    None for a numeric array and a sparse matrix.
+    None for a numeric array without infinite values, and a sparse matrix.
     """
-    if not hasattr(X, "columns") and getattr(X, "dtype", np.dtype(float)).kind in "biuf":
+    is_plain = not hasattr(X, "columns") and getattr(X, "dtype", np.dtype(float)).kind in "biuf"
+    if is_plain and (issparse(X) or not np.isinf(to_numpy(X)).any()):
         return None, set()
     found: dict[str, dict] = {kind: {} for kind in ("", *KINDS)}
     for place, name in enumerate(labels(X)):
@@ -354,6 +380,5 @@ def _table_of(X: Samples) -> tuple[TableColumns | None, set[str]]:
     dates = found["dates"] if any(found["dates"].values()) else list(found["dates"])
     rest = {kind: list(found[kind]) for kind in KINDS if kind != "dates"}
     table = TableColumns(**rest, dates=dates, left_out=out)
-    plain = dict(zip(table.used, table.get_feature_names_out(), strict=True))
-    many = {plain[k] for k, n in found["categories"].items() if n > FEW_VALUES}
+    many = {name for name, n in found["categories"].items() if n > FEW_VALUES}
     return table, many if find_spec("skrub") is not None else set()

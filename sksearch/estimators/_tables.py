@@ -2,7 +2,7 @@
 
 import datetime
 import decimal
-import math
+import itertools
 import numbers as number_types
 import re
 import uuid
@@ -14,25 +14,15 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sksearch._utils._advice import ID, MANY_ROWS, glance, is_id, is_missing
+from sksearch._utils._advice import ID, MANY_ROWS, amount, glance, is_id, is_missing
 from sksearch._utils._typing import Samples
 
 FEW_VALUES = 40  # of texts, up to which a model may use a column per value
 MOST_VALUES = 255  # categories that scikit-learn's boosting supports
 ROWS_A_VALUE = 10  # rows per value, from which on many values are categories, not texts
 LARGEST = float(np.finfo(np.float32).max)  # scikit-learn's trees accept no larger number
-GAPS = {
-    "",
-    "?",
-    "-",
-    "na",
-    "n/a",
-    "nan",
-    "none",
-    "null",
-    "<na>",
-    "nat",
-}  # texts of a missing value
+#: Texts of a missing value.
+GAPS = {"", "?", "-", "na", "n/a", "nan", "none", "null", "<na>", "nat"}
 SURE_ID = re.compile(r"(?i)^(id|uuid|guid|index|unnamed: \d+)$")
 YEAR_FIRST = re.compile(r"\s*\d{4}[-/.]\d{1,2}[-/.]\d{1,2}")
 YEAR_LAST = re.compile(
@@ -54,8 +44,8 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     Parameters
     ----------
     numbers : sequence, default=()
-        Names of columns, or positions in an array and for duplicate names. Booleans become 0 and
-        1, durations seconds, and non-finite numbers NaN.
+        Names of columns, or positions in an array; the second column "a" is "a.1". Booleans become
+        0 and 1, durations seconds, amounts such as "$1,200" numbers, and non-finite numbers NaN.
     categories : sequence, default=()
         Likewise. Values are texts.
     dates : mapping or sequence, default=()
@@ -113,8 +103,8 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         self : TableColumns
             Itself.
         """
-        names = labels(X)
-        self.n_features_in_ = len(names)
+        self.n_features_in_ = len(labels(X))
+        names = list(getattr(X, "column_names", getattr(X, "columns", ())))
         if names and all(isinstance(name, str) for name in names):
             self.feature_names_in_ = np.array(names, dtype=object)
         return self
@@ -138,6 +128,7 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
             If a column is missing.
         """
         check_is_fitted(self, "n_features_in_")
+        X = as_table(X)
         places = {name: i for i, name in enumerate(labels(X))}
         if missing := [name for name in self.used if name not in places]:
             raise ValueError(
@@ -181,15 +172,55 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         return hasattr(self, "n_features_in_")
 
 
+class OfKind:
+    """The columns of a kind in the result of a `TableColumns`, for a ColumnTransformer.
+
+    Parameters
+    ----------
+    kind : {"numbers", "categories", "dates", "texts"}
+        The kind.
+    """
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+
+    def __call__(self, X: Any) -> list[str]:
+        """Return the names of the columns."""
+        return [name for i, name in enumerate(X.columns) if self._has(column_at(X, i))]
+
+    def _has(self, column: Any) -> bool:
+        known = {"f": "numbers", "M": "dates"}.get(_dtype_kind(column), "")
+        is_text = find_spec("pandas") is not None and not hasattr(column.dtype, "categories")
+        return self.kind == (known or ("texts" if is_text else "categories"))
+
+    def __repr__(self) -> str:
+        return f"OfKind({self.kind!r})"
+
+
 # ---- columns of any library
 
 
 def labels(X: Any) -> list:
-    """Return the names of the columns, or their positions if names are not unique."""
+    """Return unique names of the columns, as pandas.read_csv makes them, or their positions."""
     names = getattr(X, "column_names", getattr(X, "columns", None))
-    given = list(range(X.shape[1])) if names is None else list(names)
-    is_plain = all(isinstance(name, str | int | tuple) for name in given)
-    return given if is_plain and len(set(given)) == len(given) else list(range(len(given)))
+    if names is None:
+        return list(range(np.shape(X)[1]))
+    found: dict[Any, None] = {}
+    for name in names:
+        made, n = str(name) if is_missing(name) else name, 0
+        while made in found:
+            n += 1
+            made = f"{name}.{n}"
+        found[made] = None
+    return list(found)
+
+
+def as_table(X: Any) -> Any:
+    """Return a list of rows as an array, in which numbers stay numbers; other tables unchanged."""
+    if not isinstance(X, list | tuple):
+        return X
+    rows = np.array(X)
+    return np.array(X, dtype=object) if rows.dtype.kind in "US" else rows
 
 
 def column_at(X: Any, place: int) -> Any:
@@ -266,7 +297,7 @@ def _number(cell: Any) -> float:
         seconds = getattr(cell, "total_seconds", None)
         return float(cell) if seconds is None else float(seconds())
     except (TypeError, ValueError, OverflowError):
-        return math.nan
+        return amount(cell)
 
 
 def _text(cell: Any) -> str | None:
@@ -371,13 +402,21 @@ def _of_texts(name: object, texts: list, given: bool) -> tuple[str, Any]:
         return "", why
     if not given and (form := glance(_date_format, known, otherwise="")):
         return "dates", form
-    if _names_rows(name, n_values, n) or (n >= MANY_ROWS and is_id(name, known)):
+    numbers = [] if given else _all_numbers(known)
+    is_key = n >= MANY_ROWS and is_id(name, known) and not (numbers and len(known) < n)
+    if is_key or _names_rows(name, n_values, n):
         return "", "its values identify the rows, like an ID"
-    if not given and n_values > FEW_VALUES and not np.isnan([_number(t) for t in known]).any():
+    if numbers and (n_values > min(FEW_VALUES, n / 2) or any(each % 1 for each in numbers)):
         return "numbers", n_values
     if n_values <= FEW_VALUES or (n_values <= MOST_VALUES and n_values * ROWS_A_VALUE <= n):
         return "categories", n_values
     return "texts", n_values
+
+
+def _all_numbers(texts: list[str]) -> list[float]:
+    """The numbers that texts contain, none if one of them is something else."""
+    found = [*itertools.takewhile(lambda number: number == number, map(_number, texts))]
+    return found if len(found) == len(texts) else []
 
 
 def _empty(n_values: int, n_missing: int) -> str:
@@ -428,7 +467,8 @@ def notes_on_columns(models: Sequence[tuple[str, Any]]) -> list[str]:
     for model_name, model in models:
         steps = [step for _, step in getattr(model, "steps", ())]
         for table in (step for step in steps if isinstance(step, TableColumns)):
-            out |= dict.fromkeys((table.left_out or {}).items())
+            why = table.left_out or {}
+            out |= dict.fromkeys((k, why[k]) for k in why if k not in table.used)
             for own, way in _ways(table, steps):
                 ways.setdefault(tuple(own), {}).setdefault(way, []).append(model_name)
     lines = []
@@ -454,7 +494,9 @@ def _ways(table: TableColumns, steps: list) -> list[tuple[list, str]]:
         inner = [each for _, each in getattr(step, "steps", [("", step)])]
         while any(hasattr(each, "transformer") for each in inner):
             inner = [getattr(each, "transformer", each) for each in inner]
-        own = [given[name] for name in names if name in given]
+        if isinstance(names, OfKind):
+            names = [name for name in given if kinds[given[name]] == names.kind]
+        own = [given.pop(name) for name in names if name in given]
         if not own:
             continue
         kind = kinds[own[0]]
@@ -463,4 +505,4 @@ def _ways(table: TableColumns, steps: list) -> list[tuple[list, str]]:
             text = "unchanged" if kind == "numbers" else "native"
         text = "left out" if step == "drop" else text
         found.append((own, f"{kind}, {text}"))
-    return found
+    return [*found, ([*given.values()], "left out, as no step takes them")] if given else found

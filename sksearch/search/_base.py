@@ -30,7 +30,7 @@ from sksearch.executors._limits import Limits, Workers
 from sksearch.executors._signals import Interrupts
 from sksearch.fitting.finish._out_of_fold import digest_of_folds
 from sksearch.fitting.finish._outcome import Found
-from sksearch.fitting.prepare._input import check_folder
+from sksearch.fitting.prepare._input import check_containers, check_folder
 from sksearch.fitting.prepare._options import Goal, Knowledge, Options, Spending, most_averaged
 from sksearch.fitting.prepare._prepare import prepare
 from sksearch.fitting.prepare._rows import EMPTY, choose_rows, measured_models, with_rows
@@ -338,6 +338,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
             On Ctrl-C. The attributes are set from the results so far, without a refit.
         """
         self._reset()
+        check_containers(X, y)
         settle(self.estimator, X, y)
         check_folder(self.checkpoint_dir)
         with recorder_of(self.checkpoint_dir, X, y) as recorder:
@@ -390,6 +391,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
             search stops early or failures leave fewer candidates to promote than planned.
         """
         self._validate_params()
+        check_containers(X, y)
         settle(self.estimator, X, y)
         # Any generator will do: the cost does not depend on it.
         if not measure:

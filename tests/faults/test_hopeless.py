@@ -24,6 +24,7 @@ from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
 from sksearch import (
     ASHASearchCV,
@@ -51,6 +52,8 @@ CAUSES = {
     "text columns": (GradientBoostingClassifier(), TOWNS, y, "'city', 'colour' .*OneHotEncoder"),
     "text after a scaler": (make_pipeline(StandardScaler(), SVC()), TOWNS, y, "'city', 'colour'"),
     "text and an imputer": (make_pipeline(SimpleImputer(), SVC()), TOWNS, y, "'city', 'colour'"),
+    "text for single precision": (DecisionTreeClassifier(), TOWNS, y, "'city', 'colour'"),
+    "strings": (DecisionTreeClassifier(), TOWNS.convert_dtypes(), y, "'city', 'colour'"),
     "array of text": (SVC(), TOWNS.to_numpy(), y, "columns 5, 6 of X hold text"),
     "list of texts": (SVC(), ["good day", "bad day"] * 45, y, r"TfidfVectorizer\(\)"),
     "dates": (SVC(), DATES, y, "column 'day' of X holds dates"),
@@ -133,6 +136,21 @@ def test_every_search_ends_soon(search):
 def test_a_metric_that_does_not_fit_is_named(estimator, scoring, target, says):
     search = SearchCV(estimator, scoring=scoring, timeout=60, random_state=0)
     assert re.search(says, first_line(search, X, target))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("models", "scoring", "target", "says"),
+    [
+        ([SVC(), SVC(gamma=1)], "f1", NAMES, "pos_label=1 is .*pos_label='yes'"),
+        (SVC(), "roc_auc", np.arange(90) < 3, "Class True .* 3 rows, .* in 2 of the 5 test folds"),
+        (SVC(), "roc_auc", np.where(np.arange(90) < 4, "a", "b"), "Class 'a' .* in 1 of the 5"),
+    ],
+)
+def test_scores_that_are_never_finite_have_their_cause_named(models, scoring, target, says):
+    search = RandomSearchCV(models, n_iter=2, cv=5, scoring=scoring, random_state=0)
+    with pytest.raises(ValueError, match=f"No candidate has a finite score.*{says}"):
+        search.fit(X, target)
 
 
 def test_a_step_that_has_not_asked_for_its_metadata_is_named():

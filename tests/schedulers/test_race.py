@@ -30,9 +30,7 @@ SPACE = {"svc__C": loguniform(1e-2, 1e3), "svc__gamma": loguniform(1e-4, 1e1)}
 
 def study_of(n_candidates, k, error=0.1, n_own=0, **kwargs):
     own = tuple({"x": (i + 0.5) / (n_own + 1)} for i in range(n_own))
-    problem = Problem(
-        Space({"x": uniform(0, 1)}), 1, k, initial_params=own, n_own=n_own, seed=0
-    )
+    problem = Problem(Space({"x": uniform(0, 1)}), 1, k, initial_params=own, n_own=n_own, seed=0)
     return Study(problem, RandomSampler(), FoldRace(n_candidates, error, **kwargs))
 
 

@@ -8,12 +8,19 @@ import numpy as np
 import pandas as pd
 import pytest
 from joblib import parallel_config
+from scipy.sparse import csr_matrix
 from scipy.stats import loguniform, randint
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier, is_regressor
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.ensemble import GradientBoostingClassifier, StackingClassifier
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import KFold, StratifiedKFold, check_cv, cross_validate
+from sklearn.model_selection import (
+    KFold,
+    StratifiedKFold,
+    check_cv,
+    cross_val_predict,
+    cross_validate,
+)
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -297,6 +304,9 @@ def test_default_models_of_arrays():
         (np.arange(100.0) % 2, None, True), (np.arange(100), None, False),
         (np.arange(100) / 7, None, False), (np.arange(100) % 2, "regression", False),
         (np.arange(100), "classification", True),
+        (pd.Series(np.arange(100) // 2, dtype="category"), None, True),
+        (pd.DataFrame({"y": pd.Categorical(np.arange(100) // 2)}), None, True),
+        (pd.Series(np.arange(100) / 7, dtype=object), None, False),
     ],
 )  # fmt: skip
 def test_the_task_follows_from_the_target(y, task, classifies):
@@ -309,11 +319,41 @@ def test_the_task_follows_from_the_target(y, task, classifies):
     [
         (X, Y, "ranking", "task='ranking' must be"), (X, Y[:9], None, "one or several targets"),
         (X[:, 0], Y, None, "X must be a table"), (X, np.stack([X, X]), None, "got X of shape"),
+        (X, [None, *Y[1:]], None, "y has 1 missing labels .NaN., the first in row 0"),
+        (X, np.where(Y == 1, np.nan, Y), None, "missing labels"),
+        (X, pd.Series(Y == 1, dtype="boolean").where(Y != 1), None, "missing labels"),
+        (X, pd.Series(["a", None, *Y[2:].astype(str)], dtype="string"), None, "in row 1"),
+        (X, (Y == 1).astype(object), None, r"pass y.astype\(bool\)"),
+        (X, Y.astype(object), None, r"type int, .*: pass y.astype\(int\)"),
+        (X, csr_matrix(np.eye(len(Y))), None, r"pass y.toarray\(\)"),
     ],
 )  # fmt: skip
 def test_data_without_a_table_have_no_default_models(X, y, task, words):
     with pytest.raises(ValueError, match=words):
         default_models(X, y, task=task)
+
+
+@pytest.mark.parametrize("dtype", ["double[pyarrow]", "Float64", object, float])
+def test_boosting_takes_the_dtype_of_any_number(dtype):
+    y = pd.Series(X[:, 0]).astype(dtype)
+    models = dict(default_models(X, y))
+    assert models["boosting"].fit(X, y).predict(X).shape == Y.shape
+
+
+@pytest.mark.parametrize(
+    ("y", "words"),
+    [("city", "y='city' is the name of a column"), (["city"], "name of a column")],
+)
+def test_auto_names_the_cause_as_any_estimator_does(y, words):
+    for estimator in ("auto", Ridge()):
+        with pytest.raises(TypeError, match=words):
+            SearchCV(estimator, n_iter=1).fit(table()[0], y)
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba"])
+def test_meta_estimators_see_the_methods_of_auto_before_fit(method):
+    search = RandomSearchCV("auto", [{"model": ["linear"]}], n_iter=1, cv=2)
+    assert cross_val_predict(search, X, Y, cv=2, method=method).shape[0] == len(Y)
 
 
 def test_a_search_over_the_default_models():

@@ -241,6 +241,26 @@ def test_groups_that_make_no_folds_are_refused_before_anything_is_trained(cv, gr
         SearchCV(Ridge(), ALPHAS, cv=cv).fit(X, Y, groups=groups)
 
 
+@pytest.mark.filterwarnings("ignore")  # the classes are rare
+@pytest.mark.parametrize(
+    ("y", "n_folds"),
+    [
+        ([0] * 26 + [1] * 4, 4), (["a"] * 28 + ["b"] * 2, 2), ([True, False] * 3, 3),
+        ([0, 1, 2] * 3, 3), ([0] * 29 + [1], 5), ([*"ab"] * 10 + ["c"], 5), ([0, 1] * 10, 5),
+    ],
+)  # fmt: skip
+def test_classes_with_few_rows_have_fewer_folds(y, n_folds):
+    few = SearchCV(LogisticRegression(), {"C": [1, 2]}, n_iter=2, random_state=0)
+    rows = X[: len(y)]
+    assert few.fit(rows, y).n_splits_ == n_folds
+    assert ("since no more have rows of each class" in str(few.plan_)) == (n_folds < 5)
+    if n_folds in (2, 4):
+        assert np.isfinite(few.set_params(scoring="roc_auc").fit(rows, y).best_score_)
+    named = RandomSearchCV(LogisticRegression(), {"C": [1, 2]}, n_iter=2)
+    if n_folds == 4:
+        assert named.fit(rows, y).n_splits_ == 5
+
+
 def test_a_splitter_of_the_users_and_named_searches_are_as_in_scikit_learn():
     own = SearchCV(Ridge(), ALPHAS, n_iter=2, cv=LeaveOneGroupOut(), random_state=0)
     assert has_folds(own.fit(X, Y, groups=GROUPS // 4), LeaveOneGroupOut(), GROUPS // 4)

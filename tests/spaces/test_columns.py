@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit
@@ -70,6 +71,14 @@ KINDS = {
         gaps([f"{i / 7:.3f}" for i in UP], object, "?"),
         "numbers",
     ),
+    "amounts of money": ([f"${1000 * i:,}" for i in UP], "numbers"),
+    "negative amounts of euros": ([f"-{i / 7:.2f} €" for i in UP], "numbers"),
+    "percentages of few values": ([f"{i % 9}.5%" for i in UP], "numbers"),
+    "counts as texts with gaps": (gaps([str(1000 + i) for i in UP], object, "?"), "numbers"),
+    "keys as texts": ([str(1000 + i) for i in UP], ""),
+    "whole texts of few values": ([str(i % 9) for i in UP], "categories"),
+    "decimal commas": ([f"{i},5" for i in UP], "texts"),
+    "phone numbers": ([f"555-{1000 + i % 60}" for i in UP], "texts"),
     "texts of few values": (gaps([*"abc"] * (N // 3)), "categories"),
     "strings with NA": (gaps([*"abc"] * (N // 3), "string", pd.NA), "categories"),
     "category": (pd.Categorical([*"abc"] * (N // 3)), "categories"),
@@ -169,6 +178,8 @@ def test_ids_are_left_out_by_their_names_and_values(name, values, expected):
         (pd.Series([1, "x", pd.NA], dtype=object), [1, np.nan, np.nan]),
         (np.array([1, np.inf, 1e300]), [1, np.nan, np.nan]),
         (pd.Series(["1", " 2.5", ""]), [1, 2.5, np.nan]),
+        (pd.Series(["$1,200.5", "$-3", "-£4", "1,2"]), [1200.5, -3, -4, np.nan]),
+        (pd.Series(["12 %", "1,234,567€", "True", "false"]), [12, 1234567, 1, 0]),
         (pd.arrays.SparseArray([1, 0, 0]), [1, 0, 0]),
         (pd.Categorical([1, None, 2]), [1, np.nan, 2]),
         (pl.Series([1, None, 3]), [1, np.nan, 3]),
@@ -280,6 +291,9 @@ def test_new_rows_may_have_new_categories_gaps_and_dtypes(place):
         ["a", 1, None, 2.5],
         ["when", "when_year", "dates__when_year", "numbers__when"],
         ["ä", "日", "", " "],
+        [*pd.date_range("2020", periods=4)],
+        [0.5, np.nan, None, pd.NA],
+        ["a.1", "a", "a", "a"],
     ],
 )
 def test_columns_may_have_any_names(names):
@@ -297,15 +311,40 @@ def test_columns_may_have_any_names(names):
         axis=1,
     )
     models = default_models(frame, Y)
+    lines = [line.split(": ")[0] for line in _tables.notes_on_columns(models)]
+    shown = [name for line in lines for name in line.split(", ")]
+    if all(isinstance(name, str | pd.Timestamp) for name in names):
+        assert set(map(str, names)) <= set(shown)
     reader = models[0][1].steps[0][1]
     assert [len(getattr(reader, k)) for k in ("numbers", "categories", "dates")] == [2, 1, 1]
     for name, model in cheap(models):
         assert len(model.fit(frame, Y).predict(frame)) == N, name
 
 
+def test_a_column_that_is_added_to_a_kind_is_used():
+    models = cheap(default_models(table(), Y))
+    for name, model in models:
+        reader = model.steps[0][1]
+        reader.set_params(numbers=[*reader.numbers, "here"], categories=["city", "key"])
+        taken = model.fit(table(), Y).steps[1][1].transformers_
+        assert {"here", "key"} <= {each for _, _, names in taken for each in names}, name
+    lines = _tables.notes_on_columns(models)
+    assert not [line for line in lines if "left out" in line]
+    plain = table()[["count", "city"]]
+    models = default_models(plain.assign(when=table()["when"]), Y)[:1]
+    models[0][1].steps[0][1].set_params(texts=["words"])
+    assert "words: left out, as no step takes them" in _tables.notes_on_columns(models)
+
+
 @pytest.mark.parametrize(
     "X",
     [
+        np.column_stack([UP, UP % 7]).tolist(),
+        [[float(i), "abc"[i % 3], None if i == 5 else i % 9] for i in UP],
+        [(str(i % 7), i / 7) for i in UP],
+        np.column_stack([UP / np.maximum(UP % 9, 0.5), np.where(UP % 9, UP, -np.inf)]),
+        sparse.csr_matrix(np.eye(N)[:, :9]),
+        sparse.csc_matrix(np.eye(N)[:, :9]),
         np.column_stack([np.array([*"abc"] * 40, dtype=object), UP % 50]),
         np.array([*"abc"] * 40)[:, None],
         np.array([True, False] * 60)[:, None],

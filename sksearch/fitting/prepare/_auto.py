@@ -13,6 +13,8 @@ folds                  ``StratifiedGroupKFold``        with ``groups=``, and no 
                        ``GroupKFold``                  with ``groups=``, and no `cv` or a number
                        ``TimeSeriesSplit``             with no `cv`, and times in order as the
                                                        index of X
+                       as many as the rarer of two     with no `cv`, and fewer than 5 of its rows;
+                       classes has rows                or of the most frequent of many classes
                        three                           with several models, if the timeout is
                                                        less than 2 ms for each model and row, and
                                                        no `cv` and no `checkpoint_dir`

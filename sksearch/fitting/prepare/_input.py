@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import type_of_target
 
-from sksearch._utils._advice import advice, glance, is_missing
+from sksearch._utils._advice import advice, doubt_of_gaps, glance, missing
 from sksearch._utils._compat import (
     GroupsConsumerMixin,
     num_samples,
@@ -237,13 +237,8 @@ def _doubt_of_numbers(name: str, values: np.ndarray) -> str:
 def _doubt_of_labels(y: Targets) -> str:
     """Name missing labels, or labels that cannot be sorted together."""
     labels = to_numpy(y)
-    missing = _missing(labels)
-    if missing.any():
-        row = int(np.argwhere(missing)[0][0])
-        return (
-            f"y has {np.count_nonzero(missing)} missing labels (NaN), the first in row {row}: "
-            "label these rows, or leave them out of X and y."
-        )
+    if doubt := doubt_of_gaps(labels):
+        return doubt
     kinds = sorted({type(label).__name__ for label in labels.ravel()}) if labels.size else []
     if "str" in kinds and len(kinds) > 1:
         return (
@@ -269,24 +264,13 @@ def check_groups(groups: Targets, X: Samples) -> int:
             "group for each row."
         )
     values = to_numpy(groups)
-    missing = _missing(values)
-    if missing.any():
+    gaps = missing(values)
+    if gaps.any():
         raise ValueError(
-            f"groups is missing in {np.count_nonzero(missing)} rows, first in row "
-            f"{np.argwhere(missing)[0][0]}: pass a group for each row, for example a separate one."
+            f"groups is missing in {np.count_nonzero(gaps)} rows, first in row "
+            f"{np.argwhere(gaps)[0][0]}: pass a group for each row, for example a separate one."
         )
     return len(set(values.ravel().tolist()))
-
-
-def _missing(values: np.ndarray) -> np.ndarray:
-    """Mask of the entries of an array that are NaN, None or similar."""
-    if values.dtype.kind == "f":
-        return np.isnan(values)
-    if values.dtype.kind in "mM":
-        return np.isnat(values)
-    if values.dtype != object:
-        return np.zeros(values.shape, dtype=bool)
-    return np.array([is_missing(each) for each in values.ravel()]).reshape(values.shape)
 
 
 @advice

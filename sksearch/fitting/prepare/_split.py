@@ -127,7 +127,24 @@ def choose_cv(
         )
         warn(f"Folds are {note}.")
         return cv, note
+    n_folds = _fewer_folds(y) if cv is None and _can_stratify(estimator, y) else N_FOLDS
+    if n_folds < N_FOLDS:
+        return (
+            n_folds,
+            f"{n_folds}, since no more have rows of each class; pass another number as cv",
+        )
     return cv, ""
+
+
+def _fewer_folds(y: Targets) -> int:
+    """Return the number of folds that classes with few rows allow, at least 2.
+
+    Most metrics of two classes are undefined in a fold without one of them. Of many classes a rare
+    one may be missing, as in scikit-learn.
+    """
+    counts = np.unique(to_numpy(y), return_counts=True)[1]
+    n = int(counts.min() if len(counts) == 2 else counts.max())
+    return n if n > 1 else N_FOLDS
 
 
 def _by_group(

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import is_classifier
 
+from sksearch._utils._terminal import counted
 from sksearch._utils._typing import Samples, Targets
 from sksearch.estimators._pipeline import last_step
 from sksearch.fitting.run._folds import one_class_folds
@@ -236,12 +237,29 @@ def _no_probabilities(context: Context, details: str) -> str:
     )
 
 
+def untested_class(context: Context) -> str:
+    """Name a class without a row in some test folds, where most rates are undefined."""
+    if context.strata is None:
+        return ""
+    tests = [set(np.unique(context.strata[np.asarray(test)])) for _, test in context.splits]
+    for i, label in enumerate(np.asarray(context.classes).tolist()):
+        if n := sum(i not in each for each in tests):
+            rows = int(np.count_nonzero(context.strata == i))
+            return (
+                f"Class {label!r} of y has {counted(rows, 'row')}, and none of "
+                f"them in {n} of the {len(tests)} test folds, where metrics such as roc_auc are "
+                "undefined: pass fewer folds as cv, or another metric, such as 'accuracy'."
+            )
+    return ""
+
+
 #: Patterns in the text of an error, and their explanations; the first match counts.
 RULES: tuple[tuple[str, Callable[[Context, str], str]], ...] = (
     (r"not explicitly set as requested or not requested for \w+\.\w+", _metadata),
     (r"(?i)DateTime64|datetime|timedelta", _dates),
     (
-        r"(?i)convert str|to float|dtypes (must|for)|non-numeric|bytes/strings|dtype='numeric'",
+        r"(?i)convert str|cast str|to float|dtypes (must|for)|non-numeric|bytes/strings|"
+        r"dtype='numeric'",
         _text,
     ),
     (r"(?i)contains? (NaN|missing)|missing values", _missing),

@@ -16,7 +16,7 @@ from sksearch.base._decisions import Job
 from sksearch.executors._base import TaskEnvironment
 from sksearch.executors._signals import Interrupts
 from sksearch.fitting.run._callbacks import NO_CALLBACKS
-from sksearch.fitting.run._diagnosis import cause_of
+from sksearch.fitting.run._diagnosis import cause_of, untested_class
 from sksearch.fitting.run._evaluation import evaluate
 from sksearch.fitting.run._folds import trains_on_the_past
 from sksearch.fitting.run._row_sample import MIN_ROWS, seconds_of_one_fit
@@ -224,17 +224,23 @@ def explained(context: Context, outputs: list[Output], text: str) -> str:
     str
         The line, and below it the text.
     """
-    errors = Counter(output.error for output in outputs)
-    first = errors.most_common(1)[0][0]
-    example = next(each for each in outputs if each.error == first)
-    cause = _cause(context, example)
+    cause, first = common_cause(context, outputs)
     if not cause:
-        most = "all" if len({_masked(error) for error in errors}) == 1 else "most"
+        most = "all" if len({_masked(output.error) for output in outputs}) == 1 else "most"
         cause = (
             f"Every candidate failed, {most} with {first.rstrip('.')}. Correct the estimator, the "
             "scorer, the space or the data: error_score='raise' shows the traceback."
         )
     return f"{cause}\n{text}"
+
+
+def common_cause(context: Context, outputs: list[Output]) -> tuple[str, str]:
+    """Return the cause of the commonest error, "" if it is unknown, and that error."""
+    errors = Counter(output.error for output in outputs if output.error)
+    if not errors:
+        return glance(untested_class, context, otherwise=""), ""
+    first = errors.most_common(1)[0][0]
+    return _cause(context, next(each for each in outputs if each.error == first)), first
 
 
 def _cause(context: Context, output: Output) -> str:

@@ -1,14 +1,13 @@
 """The results of a run: the leader, the decision to continue, warnings and errors."""
 
 import math
-from collections import Counter
 
 from sksearch._utils._compat import warn_or_raise_about_fit_failures
 from sksearch._utils._terminal import warn
 from sksearch._utils._time_limit import N_MEMBERS
 from sksearch.base._decisions import Job
 from sksearch.fitting.run._convergence import Convergence
-from sksearch.fitting.run._early_abort import N_ALIKE, AbortRule, explained
+from sksearch.fitting.run._early_abort import N_ALIKE, AbortRule, common_cause, explained
 from sksearch.fitting.run._incumbent import Incumbent, unfinished_first
 from sksearch.fitting.run._results import Outputs, ResultRow, job_result, table_of, try_rule
 from sksearch.fitting.run._scores import (
@@ -219,16 +218,11 @@ class Findings:
                 "not tuned. See errors_, or report().",
             )
         if self._n_finite == 0:
-            common = _most_common_error(outputs)
-            text = f"No candidate has a finite score, so none is the best{common}: check the "
-            text += "scorer, or pass error_score='raise'."
+            cause, first = common_cause(self.context, outputs)
+            common = f" ({first.rstrip('.')})" if first else ""
+            cure = cause or "Check the scorer, or pass error_score='raise'."
+            text = f"No candidate has a finite score, so none is the best{common}. {cure}"
             if not self.setup.is_namesake:
                 # Data of a wrong type stay a TypeError, which scikit-learn's refit would raise.
                 raise InvalidScoreError(text) if " (TypeError" in common else ValueError(text)
             warn(text)
-
-
-def _most_common_error(outputs: list[Output]) -> str:
-    """The commonest error of scores, in brackets, otherwise ""."""
-    errors = Counter(output.error for output in outputs if output.error)
-    return f" ({errors.most_common(1)[0][0].rstrip('.')})" if errors else ""
