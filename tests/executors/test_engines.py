@@ -419,7 +419,9 @@ def test_threads_of_one_dask_worker_have_processes_of_their_own():
 def test_blas_has_one_thread_and_tasks_own_their_process_on_each_engine(name):
     with engine(name), start(act, None) as executor:
         assert executor.submit(Do("blas")).result() == {1}
-        assert executor.submit(Do("environment")).result().owns_globals
+        environment = executor.submit(Do("environment")).result()
+        assert environment.owns_globals
+        assert environment.owns_process == (name == "mpi")  # others may run tasks of the user's
 
 
 def search_on_dask():
