@@ -305,14 +305,16 @@ def lost_after(executor, end):
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("dask")
-def test_a_dask_cluster_that_is_closed_ends_the_search():
+@pytest.mark.parametrize("event", ["close", "restart"])
+def test_a_dask_cluster_that_is_closed_or_restarted_ends_the_search(event):
     distributed = pytest.importorskip("distributed")
     with (
         new_dask_cluster(distributed) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
         joblib.parallel_config("dask", client=client),
     ):
-        errors = lost_after(start(act, None), cluster.close)
+        end = {"close": cluster.close, "restart": client.restart}[event]
+        errors = lost_after(start(act, None), end)
     assert {type(error) for error in errors} == {EngineLostError}
     assert "checkpoint_dir" in str(errors[0])
 
