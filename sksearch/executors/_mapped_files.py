@@ -5,6 +5,7 @@ file system, can map the file instead, and then share its pages.
 """
 
 import mmap
+import sys
 import zlib
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,9 @@ def reduced(array: Any, smallest: int, files: set[str] | None) -> Any:
     reduction : tuple or NotImplemented
         As for ``pickle.Pickler.reducer_override``.
     """
+    polars = sys.modules.get("polars")
+    if polars is not None and type(array) in (polars.DataFrame, polars.Series):
+        return _as_arrow(array, smallest, polars)
     if not isinstance(array, np.ndarray) or array.nbytes < smallest or array.dtype.hasobject:
         return NotImplemented
     if type(array) is np.ma.MaskedArray:
@@ -52,6 +56,30 @@ def reduced(array: Any, smallest: int, files: set[str] | None) -> Any:
     if array.flags.c_contiguous or array.flags.f_contiguous:
         return NotImplemented  # NumPy passes its buffer on
     return _as_array, (np.ascontiguousarray(array),)
+
+
+def _as_arrow(frame: Any, smallest: int, polars: Any) -> Any:
+    """Reduce a polars object to an Arrow table of the same buffers: its own pickle copies them."""
+    if frame.estimated_size() < smallest:
+        return NotImplemented
+    if isinstance(frame, polars.Series):
+        return _named, (frame.to_frame("values"), frame.name)  # Arrow needs a name
+    try:
+        table = frame.to_arrow(compat_level=polars.CompatLevel.newest())
+        is_same = polars.from_arrow(table, rechunk=False).schema == frame.schema
+    except Exception:  # PyArrow is missing, or has no such type
+        return NotImplemented
+    return (_from_arrow, (table,)) if is_same else NotImplemented
+
+
+def _from_arrow(table: Any) -> Any:
+    import polars
+
+    return polars.from_arrow(table, rechunk=False)
+
+
+def _named(frame: Any, name: str) -> Any:
+    return frame.to_series().rename(name)
 
 
 def _place(array: np.ndarray) -> tuple | None:
