@@ -37,6 +37,10 @@ def reduced(array: Any, smallest: int, files: set[str] | None) -> Any:
     reduction : tuple or NotImplemented
         As for ``pickle.Pickler.reducer_override``.
     """
+    if type(array).__name__ == "ObjectRef" and "ray.cloudpickle" in sys.modules:
+        # Only Ray pickles the owner of an object, without which a worker waits for it forever.
+        own = sys.modules["ray.cloudpickle"].CloudPickler.dispatch.get(type(array))
+        return NotImplemented if own is None else own(array)
     polars = sys.modules.get("polars")
     if polars is not None and type(array) in (polars.DataFrame, polars.Series):
         return _as_arrow(array, smallest, polars)
@@ -97,10 +101,10 @@ def _place(array: np.ndarray) -> tuple | None:
         base.flush()  # for workers on other machines
     path, form = str(Path(base.filename).absolute()), (offset, array.shape, array.strides)
     try:  # the file may have been removed, or replaced by one that differs in a few places
-        mapped = _mapped(path, (digest := _digest(array)), array.dtype, *form)
+        is_there = _are_equal(array, _view(path, array.dtype, *form))
     except UnseenFileError:
         return None
-    return (path, digest, array.dtype, *form) if _are_equal(array, mapped) else None
+    return (path, _digest(array), array.dtype, *form) if is_there else None
 
 
 def _are_equal(first: np.ndarray, second: np.ndarray) -> bool:
@@ -139,14 +143,21 @@ def _mapped(
     is_map: bool = False,
 ) -> np.ndarray:
     """Map an array, read-only; UnseenFileError if its values are not in the file."""
-    try:
-        pages: np.ndarray = np.memmap(path, np.uint8, mode="r")
-        array: np.ndarray = np.ndarray(shape, dtype, pages, offset, strides)
-    except (OSError, ValueError, TypeError) as error:
-        raise UnseenFileError(path) from error
+    array = _view(path, dtype, offset, shape, strides)
     if _digest(array) != digest:
         raise UnseenFileError(path)
     return array.view(np.memmap) if is_map else array
+
+
+def _view(
+    path: str, dtype: np.dtype, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]
+) -> np.ndarray:
+    """Map this place of a file, read-only, whatever its values."""
+    try:
+        pages: np.ndarray = np.memmap(path, np.uint8, mode="r")
+        return np.ndarray(shape, dtype, pages, offset, strides)
+    except (OSError, ValueError, TypeError) as error:
+        raise UnseenFileError(path) from error
 
 
 def _as_array(array: np.ndarray) -> np.ndarray:

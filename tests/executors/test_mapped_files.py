@@ -1,5 +1,8 @@
 """Memory maps travel as the place of their values, and all other arrays with their values."""
 
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -157,6 +160,37 @@ def test_a_worker_of_this_machine_is_sent_the_values_of_a_removed_file(monkeypat
         assert executor.submit("task").result() == "task"
     assert calls[0] is None
     assert isinstance(calls[1], bytes)
+
+
+class ObjectRef:
+    """As Ray has it: its plain pickle lacks the owner."""
+
+    owner = None
+
+    def __reduce__(self):
+        return ObjectRef, ()
+
+
+def with_owner():
+    found = ObjectRef()
+    found.owner = "driver"
+    return found
+
+
+@pytest.mark.parametrize("inside", [lambda ref: ref, lambda ref: {"X": [ref]}])
+def test_references_of_ray_are_pickled_by_ray(inside, monkeypatch, tmp_path):
+    def owner_of_sent():
+        ref = _shared_data.write(inside(ObjectRef()), tmp_path / "context")
+        found = _shared_data.fetch(ref)
+        _shared_data._loaded.clear()
+        return (found["X"][0] if isinstance(found, dict) else found).owner
+
+    dispatch = {}
+    ray = SimpleNamespace(CloudPickler=SimpleNamespace(dispatch=dispatch))
+    monkeypatch.setitem(sys.modules, "ray.cloudpickle", ray)
+    assert owner_of_sent() is None  # another's class of this name
+    dispatch[ObjectRef] = lambda ref: (with_owner, ())
+    assert owner_of_sent() == "driver"
 
 
 NUMBERS = np.arange(200_000.0)
