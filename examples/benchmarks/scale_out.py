@@ -6,8 +6,7 @@ its end, when all wait for the last fits; random search has no other loss than t
 samplers tune development tasks, 64 evaluations each, with one worker and with many: results come
 as fits end. The regret is 0 for the best known loss and 1 for the median random one. At last the
 time of the loop for one task, whatever the number of workers, and the CPU time of a worker for a
-trivial fit, with that of scikit-learn's search in one process, which clones, sets the parameters
-and scores as well.
+trivial fit, next to scikit-learn's in one process, which also clones, sets parameters and scores.
 
     python examples/benchmarks/scale_out.py [--what busy regret loop] [--seeds 3] [--names GP TPE]
     python examples/benchmarks/scale_out.py --picture docs/images/workers.png

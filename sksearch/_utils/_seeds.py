@@ -31,8 +31,7 @@ def seeded(*words: int, restores: bool = True) -> Iterator[None]:
     *words : int
         Seed of the search, trial, fold, resource.
     restores : bool, default=True
-        False to leave the generators as they are at the end, which saves the time of copying their
-        states.
+        False to leave the generators seeded, which saves copying their states.
     """
     seed = int(np.random.SeedSequence(words).generate_state(1)[0])
     before = generator_states() if restores else {}
