@@ -20,7 +20,7 @@ def draw_seed(random_state: int | np.random.RandomState | None) -> int:
 
 
 @contextmanager
-def seeded(*words: int) -> Iterator[None]:
+def seeded(*words: int, restores: bool = True) -> Iterator[None]:
     """Seed the global generators temporarily, as a function of the task.
 
     Estimators with ``random_state=None`` draw from them, so their scores would otherwise depend on
@@ -30,17 +30,26 @@ def seeded(*words: int) -> Iterator[None]:
     ----------
     *words : int
         Seed of the search, trial, fold, resource.
+    restores : bool, default=True
+        False to leave the generators seeded, which saves copying their states.
     """
     seed = int(np.random.SeedSequence(words).generate_state(1)[0])
-    before = generator_states()
+    before = generator_states() if restores else {}
     np.random.seed(seed)
     random.seed(seed)
-    if "torch" in before:
-        sys.modules["torch"].manual_seed(seed)
+    if (torch := _torch()) is not None:
+        torch.manual_seed(seed)
     try:
         yield
     finally:
-        set_generator_states(before)
+        if restores:
+            set_generator_states(before)
+
+
+def _torch() -> Any:
+    """Return PyTorch if it has been imported; a module of another name has no generator."""
+    torch = sys.modules.get("torch")
+    return torch if hasattr(torch, "get_rng_state") else None
 
 
 def generator_states() -> dict[str, Any]:
@@ -49,7 +58,7 @@ def generator_states() -> dict[str, Any]:
     GPU generators are included once PyTorch has used a GPU in this process.
     """
     states: dict[str, Any] = {"numpy": np.random.get_state(), "python": random.getstate()}
-    if (torch := sys.modules.get("torch")) is not None and hasattr(torch, "get_rng_state"):
+    if (torch := _torch()) is not None:
         states["torch"] = torch.get_rng_state()
         for kind, gpus in gpus_in_use().items():
             # There is one GPU of the kind "mps" at most.

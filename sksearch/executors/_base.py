@@ -26,11 +26,15 @@ class TaskEnvironment:
         True if the task is alone in its process, and so may seed its global generators.
     shares_memory : bool
         True if the search runs in this process.
+    owns_process : bool
+        True if the process runs nothing but tasks, so that no other code needs the state of its
+        global generators.
     """
 
     folder: Path | None = None
     owns_globals: bool = True
     shares_memory: bool = True
+    owns_process: bool = False
 
 
 class Finished(Future):

@@ -5,6 +5,7 @@ file system, can map the file instead, and then share its pages.
 """
 
 import mmap
+import sys
 import zlib
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,13 @@ def reduced(array: Any, smallest: int, files: set[str] | None) -> Any:
     reduction : tuple or NotImplemented
         As for ``pickle.Pickler.reducer_override``.
     """
+    if type(array).__name__ == "ObjectRef" and "ray.cloudpickle" in sys.modules:
+        # Only Ray pickles the owner of an object, without which a worker waits for it forever.
+        own = sys.modules["ray.cloudpickle"].CloudPickler.dispatch.get(type(array))
+        return NotImplemented if own is None else own(array)
+    polars = sys.modules.get("polars")
+    if polars is not None and type(array) in (polars.DataFrame, polars.Series):
+        return _as_arrow(array, smallest, polars)
     if not isinstance(array, np.ndarray) or array.nbytes < smallest or array.dtype.hasobject:
         return NotImplemented
     if type(array) is np.ma.MaskedArray:
@@ -54,6 +62,30 @@ def reduced(array: Any, smallest: int, files: set[str] | None) -> Any:
     return _as_array, (np.ascontiguousarray(array),)
 
 
+def _as_arrow(frame: Any, smallest: int, polars: Any) -> Any:
+    """Reduce a polars object to an Arrow table of the same buffers: its own pickle copies them."""
+    if frame.estimated_size() < smallest:
+        return NotImplemented
+    if isinstance(frame, polars.Series):
+        return _named, (frame.to_frame("values"), frame.name)  # Arrow needs a name
+    try:
+        table = frame.to_arrow(compat_level=polars.CompatLevel.newest())
+        is_same = polars.from_arrow(table, rechunk=False).schema == frame.schema
+    except Exception:  # PyArrow is missing, or has no such type
+        return NotImplemented
+    return (_from_arrow, (table,)) if is_same else NotImplemented
+
+
+def _from_arrow(table: Any) -> Any:
+    import polars
+
+    return polars.from_arrow(table, rechunk=False)
+
+
+def _named(frame: Any, name: str) -> Any:
+    return frame.to_series().rename(name)
+
+
 def _place(array: np.ndarray) -> tuple | None:
     """Return file, digest, type, offset, shape and strides of a mapped array, otherwise None."""
     base: Any = array
@@ -69,10 +101,10 @@ def _place(array: np.ndarray) -> tuple | None:
         base.flush()  # for workers on other machines
     path, form = str(Path(base.filename).absolute()), (offset, array.shape, array.strides)
     try:  # the file may have been removed, or replaced by one that differs in a few places
-        mapped = _mapped(path, (digest := _digest(array)), array.dtype, *form)
+        is_there = _are_equal(array, _view(path, array.dtype, *form))
     except UnseenFileError:
         return None
-    return (path, digest, array.dtype, *form) if _are_equal(array, mapped) else None
+    return (path, _digest(array), array.dtype, *form) if is_there else None
 
 
 def _are_equal(first: np.ndarray, second: np.ndarray) -> bool:
@@ -111,14 +143,21 @@ def _mapped(
     is_map: bool = False,
 ) -> np.ndarray:
     """Map an array, read-only; UnseenFileError if its values are not in the file."""
-    try:
-        pages: np.ndarray = np.memmap(path, np.uint8, mode="r")
-        array: np.ndarray = np.ndarray(shape, dtype, pages, offset, strides)
-    except (OSError, ValueError, TypeError) as error:
-        raise UnseenFileError(path) from error
+    array = _view(path, dtype, offset, shape, strides)
     if _digest(array) != digest:
         raise UnseenFileError(path)
     return array.view(np.memmap) if is_map else array
+
+
+def _view(
+    path: str, dtype: np.dtype, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]
+) -> np.ndarray:
+    """Map this place of a file, read-only, whatever its values."""
+    try:
+        pages: np.ndarray = np.memmap(path, np.uint8, mode="r")
+        return np.ndarray(shape, dtype, pages, offset, strides)
+    except (OSError, ValueError, TypeError) as error:
+        raise UnseenFileError(path) from error
 
 
 def _as_array(array: np.ndarray) -> np.ndarray:

@@ -1,6 +1,7 @@
 """CUDA devices: each worker process sees its own, and what cannot give it says so."""
 
 import os
+import random
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -14,12 +15,18 @@ from sklearn.base import BaseEstimator
 
 from sksearch import RandomSearchCV, SuccessiveHalvingSearchCV
 from sksearch._utils._compat import cloudpickle
-from sksearch._utils._seeds import seeded
+from sksearch._utils._seeds import generator_states, seeded, set_generator_states
+from sksearch.base._resource import FIT_CONTEXTS
+from sksearch.estimators import Family
+from sksearch.estimators._family import families, registered_for_now
 from sksearch.executors import FuturesBackend, VirtualClock
+from sksearch.executors._base import TaskEnvironment
 from sksearch.executors._factory import make_executor
 from sksearch.executors.local import _devices
 from sksearch.executors.local._devices import VARIABLE, device_locks, visible_devices
 from sksearch.executors.local._worker import free_gpu_memory
+from sksearch.fitting.run._ancestry import Stage
+from sksearch.fitting.run._evaluation import seeds_of
 from sksearch.search import EngineLostError
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -294,6 +301,30 @@ def test_the_gpu_of_a_mac_is_treated_like_others(monkeypatch):
     assert mac.states[0] == "first"
     free_gpu_memory()
     assert mac.calls == ["empty"]
+
+
+@pytest.mark.parametrize("owns_process", [False, True])
+def test_only_a_process_of_our_own_keeps_the_seed_of_a_task(owns_process):
+    context, last, lost = SimpleNamespace(seed=0), Stage(3, {}, 9), Stage(3, {}, 1)
+    environment = TaskEnvironment(owns_process=owns_process)
+    before = generator_states()
+    try:
+        with seeds_of(context, last, 0, environment):
+            first = np.random.random(), random.random()
+        assert (random.getstate() != before["python"]) == owns_process
+        assert (np.random.get_state()[1] != before["numpy"][1]).any() == owns_process
+        with seeds_of(context, last, 0, environment):
+            with seeds_of(context, lost, 0, environment, nested=True):  # trained again
+                assert (np.random.random(), random.random()) != first
+            assert (np.random.random(), random.random()) == first
+    finally:
+        set_generator_states(before)
+
+
+def test_a_fit_enters_the_contexts_of_families_that_have_one():
+    with registered_for_now(Family()):
+        entered = {type(context.__self__).training for context in FIT_CONTEXTS}
+    assert entered == {type(family).training for family in families()} - {Family.training}
 
 
 def test_generators_of_gpus_are_what_they_were(monkeypatch):

@@ -305,14 +305,16 @@ def lost_after(executor, end):
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("dask")
-def test_a_dask_cluster_that_is_closed_ends_the_search():
+@pytest.mark.parametrize("event", ["close", "restart"])
+def test_a_dask_cluster_that_is_closed_or_restarted_ends_the_search(event):
     distributed = pytest.importorskip("distributed")
     with (
         new_dask_cluster(distributed) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
         joblib.parallel_config("dask", client=client),
     ):
-        errors = lost_after(start(act, None), cluster.close)
+        end = {"close": cluster.close, "restart": client.restart}[event]
+        errors = lost_after(start(act, None), end)
     assert {type(error) for error in errors} == {EngineLostError}
     assert "checkpoint_dir" in str(errors[0])
 
@@ -419,7 +421,9 @@ def test_threads_of_one_dask_worker_have_processes_of_their_own():
 def test_blas_has_one_thread_and_tasks_own_their_process_on_each_engine(name):
     with engine(name), start(act, None) as executor:
         assert executor.submit(Do("blas")).result() == {1}
-        assert executor.submit(Do("environment")).result().owns_globals
+        environment = executor.submit(Do("environment")).result()
+        assert environment.owns_globals
+        assert environment.owns_process == (name == "mpi")  # others may run tasks of the user's
 
 
 def search_on_dask():

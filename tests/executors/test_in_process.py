@@ -131,6 +131,7 @@ def test_a_suspect_runs_in_its_own_process(tmp_path):
     assert (context, task) == ("context", 5)
     assert pid != os.getpid()
     assert environment.folder == tmp_path
+    assert environment.owns_process  # nothing else draws from its generators
 
 
 def test_a_suspect_that_cannot_be_sent_runs_here():

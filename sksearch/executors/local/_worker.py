@@ -48,6 +48,7 @@ def run_task(
     folder: Path,
     payload: Payload = None,
     memory: int | None = None,
+    owns_process: bool = False,
 ) -> Any:
     """Run one task in a worker process.
 
@@ -63,6 +64,8 @@ def run_task(
         Data of `ref`, for a worker that does not see its file.
     memory : int or None, default=None
         Bytes that the task may allocate.
+    owns_process : bool, default=False
+        True if the process runs nothing but tasks.
 
     Returns
     -------
@@ -78,7 +81,8 @@ def run_task(
     if shared is MISSING:
         return shared
     function, context, nested = shared
-    environment = TaskEnvironment(folder if is_folder(folder) else None, shares_memory=False)
+    visible = folder if is_folder(folder) else None
+    environment = TaskEnvironment(visible, shares_memory=False, owns_process=owns_process)
     # A search inside a search must not start workers of workers.
     if memory is not None:
         _start_gpu()
@@ -152,7 +156,8 @@ def _call(
         if missing is not None:
             return missing
         process.loaded = ref.token
-    out = process.call(run_task, ref, task, folder, None, limits.memory, seconds=limits.seconds)
+    args = ref, task, folder, None, limits.memory, True
+    out = process.call(run_task, *args, seconds=limits.seconds)
     if getattr(out, "status", None) == "crash":
         process.kill()  # it may be alive, with a GPU in an unusable state
     return out

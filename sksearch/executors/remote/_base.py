@@ -21,6 +21,13 @@ DIED = {
 }
 DIED_WORDS = ("exited unexpectedly", "ExecutorLostFailure")  # Spark
 
+# Class names of errors that show that no task will get an answer.
+LOST = {
+    "CommClosedError",  # Dask
+    "LocalRayletDiedError",  # Ray
+    "RaySystemError",
+}
+
 
 class Engine(ABC):
     """A cluster or pool, started by other software, that runs tasks for us.
@@ -132,7 +139,7 @@ class Engine(ABC):
         names = {cls.__name__ for cls in type(error).__mro__}
         if names & DIED or any(words in str(error) for words in DIED_WORDS):
             return LostTask("crash", f"the worker died ({type(error).__name__})")
-        if isinstance(error, CancelledError | BrokenExecutor):
+        if isinstance(error, CancelledError | BrokenExecutor) or names & LOST:
             return self.lost_error(first_line(error))
         return error
 

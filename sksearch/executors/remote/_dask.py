@@ -61,9 +61,16 @@ class DaskEngine(Engine):
 
     def count_workers(self) -> int:
         """Return the number of threads of all workers."""
-        n = sum(self._client.nthreads().values())
+        n = sum(self._threads().values())
         self.n_prefetched = max(1, n)
         return n
+
+    def _threads(self) -> dict[str, int]:
+        """Return the number of threads by worker; a client that looks for its scheduler has none.
+
+        It would not answer before it gives up, and meanwhile hide that its tasks are cancelled.
+        """
+        return self._client.nthreads() if self._client.status == "running" else {}
 
     def outcome_of(self, error: Exception) -> LostTask | Exception:
         """Return the outcome of a task; a task that nobody cancelled has lost its scheduler."""
@@ -76,8 +83,8 @@ class DaskEngine(Engine):
         """Return the reason why the client is no longer usable, or has no worker for too long."""
         if (reason := self.why_lost()) is not None or time.monotonic() < self._next_check:
             return reason
-        self._next_check = time.monotonic() + CHECK_SECONDS
-        if self._client.nthreads():
+        self._next_check = time.monotonic() + min(CHECK_SECONDS, self._patience / 4)
+        if self._threads():
             self._no_worker_since = None
         elif self._no_worker_since is None:
             self._no_worker_since = time.monotonic()

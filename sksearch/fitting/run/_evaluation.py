@@ -106,11 +106,13 @@ def worker_name() -> str:
 
 
 def seeds_of(
-    context: Context, stage: Stage, fold: int, environment: TaskEnvironment
+    context: Context, stage: Stage, fold: int, environment: TaskEnvironment, nested: bool = False
 ) -> AbstractContextManager[None]:
+    """Seed the global generators for a stage of a task, possibly within a later one's."""
     if not environment.owns_globals:
         return nullcontext()
-    return seeded(context.seed, stage.trial_id, fold, stage.resource)
+    restores = nested or not environment.owns_process
+    return seeded(context.seed, stage.trial_id, fold, stage.resource, restores=restores)
 
 
 def _evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Output:
@@ -172,7 +174,8 @@ def train_further(
     for before, stage in pairwise(stages):
         # A lost state is trained again with its original seeds.
         again = stage.resource < task.resource
-        with seeds_of(context, stage, task.fold, environment) if again else nullcontext():
+        seeds = seeds_of(context, stage, task.fold, environment, nested=True) if again else None
+        with seeds or nullcontext():
             if stage.trial_id != before.trial_id and state.n_steps:  # a new one has its parameters
                 change_to(state, stage.params, context.changing)
             state = context.resource.train(
