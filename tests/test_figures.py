@@ -411,6 +411,68 @@ def test_means_of_hybrids_are_those_of_the_record(script):
     assert not found
 
 
+CHANGED = {
+    "nothing": "all parts",
+    "ten first candidates": "first",
+    "share of good candidates": "good",
+    "widths of the kernels": "kernels",
+    "form of the prior": "prior",
+    "coordinates together or apart": "coordinates",
+    "no forgetting": "no forgetting",
+    "half the weight of the prior": "half the prior",
+}
+
+
+def test_parts_of_estimators_are_those_of_the_record(script):
+    """Each scheme from hyperopt's parts and ours, and each part exchanged alone."""
+    parts, published = script("parts_of_tpe"), script("experiment_transfer").PUBLISHED
+    lines = lines_of("reproduced/parts.jsonl")
+    assert {(line["runs"], line["protocol"]) for line in lines} == {(1000, "published")}
+    record = {(line["problem"], line["search"]): (line["mean"], line["error"]) for line in lines}
+    left = dict(record)
+    for name, scheme, said, theirs, errors, ours in rows_of(REPRODUCED, "| | scheme |")[1:]:
+        which = "all parts" if scheme == "NONE" else scheme
+        found, mine = (left.pop((name, f"{of}, {which}")) for of in ("hyperopt", "ours"))
+        assert both_shown(found, theirs), (name, scheme)
+        assert both_shown(mine, ours), (name, scheme)
+        assert float(said) == published[name][scheme]
+        away = abs(found[0] - float(said)) / (found[1] * np.sqrt(1 + 1000 / 7000))
+        assert as_shown(away, errors), (name, scheme)
+        assert float(errors) <= 2
+    rows = rows_of(REPRODUCED, "| changed |")[1:]
+    assert [CHANGED[row[0]] for row in rows] == [
+        name.removeprefix("ours, ") for name in parts.VARIANTS if name.startswith("ours")
+    ]
+    columns = [(name, of) for of in ("hyperopt", "ours") for name in parts.FLAT]
+    for change, *cells in rows:
+        for (name, of), shown in zip(columns, cells, strict=True):
+            key = name, f"{of}, {CHANGED[change]}"
+            assert both_shown(record[key], shown), key
+            left.pop(key, None)
+    assert not left
+    # Figures in the text below: the share of good candidates alone, and sizes of other changes.
+    means = {key: mean for key, (mean, _) in record.items()}
+    text = REPRODUCED.partition("| changed |")[2].partition("\n## ")[0]
+    pairs = re.findall(r"\((-?[\d.]+) (?:and|against) (-?[\d.]+)", text)
+    wave, rastrigin, branin = "flat drop-wave", "flat Rastrigin", "flat Branin"
+    for (name, *keys), texts in zip(
+        (
+            (wave, "hyperopt, good", "ours, all parts"),
+            (wave, "ours, good", "hyperopt, all parts"),
+            (branin, "ours, all parts", "ours, coordinates"),
+            (rastrigin, "ours, coordinates", "ours, all parts"),
+        ),
+        pairs,
+        strict=True,
+    ):
+        assert all(as_shown(means[name, key], text) for key, text in zip(keys, texts, strict=True))
+    for name in parts.FLAT:
+        for of in ("hyperopt", "ours"):
+            for change in ("prior", "half the prior", "no forgetting"):
+                ratio = means[name, f"{of}, {change}"] / means[name, f"{of}, all parts"]
+                assert abs(ratio - 1) < 0.07
+
+
 def test_shares_of_near_curves_are_those_of_the_record(script):
     scales = {"of the code": "code", "linear": "linear", "logarithmic": "logarithmic"}
     formulas = {"squares, as in the code": "squared", "as printed": "printed"}
