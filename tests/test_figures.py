@@ -379,7 +379,10 @@ def test_draws_to_the_best_of_600_models_are_those_of_the_record(script):
 
 def means():
     """Mean and error of 300 runs by problem and search."""
-    lines = lines_of("reproduced/hybrids.jsonl")
+    *lines, seeds = lines_of("reproduced/hybrids.jsonl")
+    shown = f"with 400 other seeds it has {seeds['mean']:.3f} ± {seeds['error']:.3f}"
+    assert shown in " ".join(REPRODUCED.split())
+    assert seeds["runs"] == 400
     assert {(line["runs"], line["protocol"]) for line in lines} == {(300, "published")}
     found = {(line["problem"], line["search"]): (line["mean"], line["error"]) for line in lines}
     assert len(found) == len(lines) == 15
@@ -409,6 +412,86 @@ def test_means_of_hybrids_are_those_of_the_record(script):
         assert both_shown(found.pop((name, "one coordinate at a time")), one), name
         assert both_shown(means()[name, "NONE"], ours), name
     assert not found
+
+
+def test_the_transfer_of_history_is_that_of_the_records(script):
+    """Means of runs and of our estimator alone, and what the page says of their differences."""
+    experiment, page = script("experiment_transfer"), PAGES["which-history-transfer"]
+    record = {
+        name: dict(zip(("mean", "error"), found, strict=True)) for name, found in means().items()
+    }
+    for line in lines_of("reproduced/parts.jsonl"):
+        of, _, scheme = line["search"].partition(", ")
+        if of == "ours" and (scheme == "all parts" or scheme in experiment.SCHEMES):
+            record[line["problem"], scheme.replace("all parts", "NONE")] = line
+    head, *rows = rows_of(page, "# Which history")
+    assert len(rows) == 5
+    apart = {}
+    for problem, *cells in rows:
+        for search, cell in zip(head[1:], cells, strict=True):
+            if not cell:
+                continue
+            shown, _, said = cell.removesuffix(")").partition(" (")
+            found = record[problem, search]
+            assert both_shown((found["mean"], found["error"]), shown), (problem, search)
+            assert float(said) == experiment.PUBLISHED[problem][search]
+            if search == "Hyperband" or problem == "Rastrigin-1":
+                assert abs(found["mean"] - float(said)) <= 2 * found["error"]
+            for other in head[1:]:
+                if (problem, other) in record:
+                    more = record[problem, other]
+                    error = np.hypot(found["error"], more["error"])
+                    apart[problem, search, other] = (found["mean"] - more["mean"]) / error
+    flat = {key: value for key, value in apart.items() if key[0].startswith("flat")}
+    least = {
+        problem: min(
+            x for (p, a, b), x in apart.items() if (p, a) == (problem, "Hyperband") and b != a
+        )
+        for problem in ("flat Branin", "flat Rastrigin", "flat drop-wave", "Rastrigin-1")
+    }
+    assert min(x for problem, x in least.items() if problem[0] == "f") >= 10
+    assert least["Rastrigin-1"] >= 5
+    for worse in ("ALL", "SAME"):
+        for better in ("NONE", "SURV"):
+            assert 3 <= flat["flat Branin", worse, better] <= 4.5
+    among = {key: x for key, x in flat.items() if "Hyperband" not in key}
+    others = [
+        x
+        for (p, a, b), x in among.items()
+        if p != "flat Branin" or {a, b} in ({"ALL", "SAME"}, {"NONE", "SURV"})
+    ]
+    assert max(map(abs, others)) < 2
+    for problem in ("flat Branin", "flat Rastrigin", "flat drop-wave"):
+        ours = [record[problem, scheme]["mean"] for scheme in experiment.SCHEMES]
+        assert max(ours) - min(ours) < (record[problem, "Hyperband"]["mean"] - max(ours)) / 11
+
+
+def test_the_published_runs_are_the_best_of_117_draws(script):
+    """Expected lowest value of so many uniform draws, from all values of a fine grid."""
+    problems = script("experiment_transfer").problems("published")
+    page = PAGES["which-history-transfer"].partition("The expected best of")[2]
+    shown = re.findall(r"-?\d+\.\d+", page)
+    axis = (np.arange(600) + 0.5) / 600
+    grid = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
+    for i, name in enumerate(("flat Branin", "flat Rastrigin", "flat drop-wave")):
+        function = problems[name].function
+        low, high = function.bounds.T
+        values = np.sort(function(low + grid * (high - low)))
+        above = 1 - np.arange(1, len(values)) / len(values)
+        for n, text in zip((117, 128), (shown[i], shown[3 + i]), strict=True):
+            best = values[0] + np.sum(np.diff(values) * above**n)
+            assert best == pytest.approx(float(text), rel=2e-3), (name, n)
+        published = script("experiment_transfer").PUBLISHED[name]["Hyperband"]
+        assert float(shown[6 + i]) == published
+    for brackets, cells in ((None, 0), ((4, 3, 2), 1)):
+        table = Hyperband(brackets=brackets).bracket_table(Problem(Space({"x": [0, 1]}), 1, 81))
+        cell = rows_of(PAGES["which-history-transfer"], "**The published protocol.**")[1][
+            1 + cells
+        ]
+        n, full, _ = re.findall(r"([\d,]+) (?:candidates|full fits|epochs)", cell)
+        counts = [(m, rungs, [m // 3**k for k in range(len(rungs))]) for m, rungs in table]
+        assert sum(m for m, _, _ in counts) == int(n)
+        assert sum(left[-1] for _, _, left in counts) == int(full)
 
 
 CHANGED = {
