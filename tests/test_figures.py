@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from scipy.stats import ks_2samp
 
 from sksearch.history import Problem
 from sksearch.schedulers import Hyperband
@@ -554,6 +555,36 @@ def test_parts_of_estimators_are_those_of_the_record(script):
             for change in ("prior", "half the prior", "no forgetting"):
                 ratio = means[name, f"{of}, {change}"] / means[name, f"{of}, all parts"]
                 assert abs(ratio - 1) < 0.07
+
+
+def test_hybrids_on_mnist_are_those_of_the_record():
+    """Means, standard deviations, tests, and how many runs were made."""
+    section = REPRODUCED.partition("\n## Hybrids on MNIST\n")[2].partition("\n## ")[0]
+    runs = {}
+    for line in lines_of("reproduced/mnist.jsonl"):
+        runs.setdefault(line["search"], []).append(line)
+    n = len(runs["NONE"])
+    assert {tuple(line["seed"] for line in lines) for lines in runs.values()} == {tuple(range(n))}
+    text = " ".join(section.split())
+    assert f"ours: {n} of 20," in text
+    documents = (ROOT / "docs" / "records" / "documents.md").read_text(encoding="utf-8")
+    assert f"10,000 images, {n} of 20 runs" in documents
+    rows = rows_of(section, "| | published")[1:]
+    assert [row[0] for row in rows] == list(runs)
+    for search, _, *cells in rows:
+        lines = runs[search]
+        for key, cell in zip(("lowest", "errors", "convergence"), cells, strict=True):
+            values = np.hstack([line[key] for line in lines])
+            assert both_shown((values.mean(), values.std(ddof=1)), cell), (search, key)
+    for pair, shown in zip(
+        (("Hyperband", "NONE"), ("NONE", "SURV")), re.findall(r"p = ([\d.]+),", text), strict=True
+    ):
+        p = ks_2samp(*([line["lowest"] for line in runs[search]] for search in pair)).pvalue
+        assert as_shown(p, shown)
+        assert p > 0.05
+    area = {search: [line["convergence"] for line in lines] for search, lines in runs.items()}
+    earlier = np.less([area["NONE"], area["SURV"]], area["Hyperband"]).all(axis=0).sum()
+    assert f"in {earlier} of {n} runs both are below" in text
 
 
 def test_shares_of_near_curves_are_those_of_the_record(script):

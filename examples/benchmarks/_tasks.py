@@ -16,12 +16,12 @@ import numpy as np
 from scipy.stats import loguniform, randint, uniform
 
 from sksearch import When, simulators
-from sksearch.simulators._tables import task_path
+from sksearch.simulators._tables import task_names, task_path
 from sksearch.space import LogRandInt, Space
 
 N_DRAWS = 10_000  # uniform ones, of which the median function value is normalised to 1
 
-RECORDED = simulators.task_names()
+RECORDED = task_names()
 
 
 @dataclass(frozen=True)
