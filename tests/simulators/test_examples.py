@@ -1,7 +1,10 @@
 """Experiments of the documents at a toy size: they print and record what pages show."""
 
+import ast
 import importlib
+import inspect
 import json
+import pkgutil
 import sys
 from pathlib import Path
 
@@ -161,3 +164,34 @@ def test_parts_of_estimators_are_exchanged(run):
     assert all(-1 <= line["mean"] < -0.1 for line in lines)
     assert "hyperopt, SAME" in out
     assert [set(line) for line in lines] == keys_of("parts.jsonl")[: len(lines)]
+
+
+@pytest.mark.whole  # imports all that scripts import
+def test_names_of_the_package_in_scripts_are_there():
+    """What scripts import of it, and what they take from its modules."""
+    missing = []
+    for script in sorted(EXAMPLES.rglob("*.py")):
+        tree, modules = ast.parse(script.read_text(encoding="utf-8")), {}
+        for node in ast.walk(tree):
+            module = getattr(node, "module", None) or ""
+            if isinstance(node, ast.ImportFrom) and module.split(".")[0] == "sksearch":
+                for alias in node.names:
+                    try:
+                        found = pkgutil.resolve_name(f"{module}:{alias.name}")
+                    except (AttributeError, ImportError) as error:
+                        try:
+                            found = importlib.import_module(f"{module}.{alias.name}")
+                        except ImportError:
+                            missing.append((script.name, str(error)))
+                            continue
+                    if inspect.ismodule(found):
+                        modules[alias.asname or alias.name] = found
+        missing += [
+            (script.name, ast.unparse(node))
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and not hasattr(modules.get(node.value.id, missing), node.attr)
+            and node.value.id in modules
+        ]
+    assert [each for each in missing if "torch" not in each[1]] == []
