@@ -557,6 +557,7 @@ def test_parts_of_estimators_are_those_of_the_record(script):
                 assert abs(ratio - 1) < 0.07
 
 
+@pytest.mark.filterwarnings("ignore:ks_2samp")  # equal samples have no exact p-value
 def test_hybrids_on_mnist_are_those_of_the_record():
     """Means, standard deviations, tests, and how many runs were made."""
     section = REPRODUCED.partition("\n## Hybrids on MNIST\n")[2].partition("\n## ")[0]
@@ -617,6 +618,23 @@ def test_speeds_are_those_of_the_record(script):
         ours += re.findall(r"[\d.]+(?= ms)", shown)
     assert list(found) == list(simulators.RECORDED)
     assert all(as_shown(1e3 * s, text) for s, text in zip(found.values(), ours, strict=True))
+
+
+def test_paired_runs_of_fabolas_are_those_of_the_record():
+    page, lines = " ".join(PAGES["size-and-params-together"].split()), lines_of("fabolas.jsonl")
+    assert len(lines) == 15
+    assert {line["seed"] for line in lines} == {0}
+    for method, name in {
+        "Fabolas": "Fabolas",
+        "GP, halving": "the halving process",
+        "Hyperband": "Hyperband",
+    }.items():
+        means = np.mean([line["regrets"] for line in lines if line["method"] == method], axis=0)
+        assert (
+            f"{name}{' has' * (method == 'Fabolas')} {', '.join(f'{m:.3f}' for m in means)}"
+            in page
+        )
+    assert f"more than {100 * max(line['proposals'] for line in lines):.1f} % on proposals" in page
 
 
 #: Pages of the documents' map whose figures are not in a record: only their commands check them.
