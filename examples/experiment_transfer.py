@@ -20,13 +20,7 @@ three brackets, s = 4 to 2, so 117 candidates, three full trainings and 972 epoc
 lowest of any rung; x2 of Branin begins at 1.
 
 Runs are kept in ``--folder``, one file a problem, and continued from there; 1,000 runs of all take
-half an hour on two cores. As published, Hyperband is worse than its hybrids on all simulated
-problems, with p < 0.05 but for ALL on Rastrigin-2. Under the published protocol the means of
-Hyperband agree with the published ones, and TPE with twice the budget is behind Hyperband on flat
-functions. Under the whole one it has 42 trainings instead of 24 and is mostly ahead, and all means
-on Rastrigin-1 are lower. The hybrids are not told apart by 1,000 runs; and on our own curves of
-logistic regression one epoch misleads, so that hybrids which learn from it gain nothing. Figures
-are in docs/records/measurements/which-history-transfer.md.
+half an hour on two cores. Recorded means: docs/records/measurements/which-history-transfer.md.
 
 .. [1] C. Matache, "Efficient design of machine learning hyperparameter optimizers", 2019.
 """

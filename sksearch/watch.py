@@ -29,7 +29,7 @@ from sksearch._utils._advice import ReportParts
 from sksearch._utils._clock import wall_time
 from sksearch._utils._files import write_atomically
 from sksearch._utils._html import element, join, paragraphs, table
-from sksearch._utils._terminal import say
+from sksearch._utils._terminal import amount, say, unit_of
 from sksearch.base._decisions import ENDLESS
 from sksearch.checkpoint._checkpoint import JOURNAL
 from sksearch.checkpoint._errors import JournalError
@@ -249,7 +249,7 @@ def _section(saved, path, title, name, notes):
         parts.append(element("p", "No candidate has a score yet."))
     else:
         at = found.has_resources and not found.races
-        unit = f"{found.winner.resource:,} {found.unit}" * at
+        unit = amount(found.winner.resource, found.unit) * at
         if not found.winner.is_complete:
             unit = ", ".join(filter(None, [unit, found.winner.folds]))
         role = "Winner" if saved.finished else "Best so far"
@@ -285,8 +285,10 @@ def _facts(saved, progress):
     """Values and names for the header."""
     found = [(number(progress.best_score), f"best {_short(saved.metric_)}")]
     found = found if math.isfinite(progress.best_score) else []
-    planned = f"of {progress.n_planned:,} " * (progress.n_planned < ENDLESS)
-    found.append((f"{progress.n_candidates:,}", f"{planned}candidates"))
+    is_planned = progress.n_planned < ENDLESS
+    planned = f"of {progress.n_planned:,} " * is_planned
+    n = progress.n_planned if is_planned else progress.n_candidates
+    found.append((f"{progress.n_candidates:,}", planned + unit_of(n, "candidates")))
     if saved.plan_.unit and 1 < progress.planned < ENDLESS:
         found.append((f"{progress.spent:,}", f"of {progress.planned:,} {saved.plan_.unit}"))
     if progress.seconds is not None:

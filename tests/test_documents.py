@@ -19,13 +19,20 @@ HOMES = {
     for name in re.findall(r"^(?:class|def) ([A-Za-z]\w*)", path.read_text("utf-8"), re.MULTILINE)
     if name not in PUBLIC
 }
+PARTS, _, SIZES = (
+    (RECORDS / "documents.md").read_text(encoding="utf-8").partition("\n## Sizes, commands")
+)
+
+
+def rows_of(text):
+    """Cells of the rows that begin with a part."""
+    return [line.strip("|").split("|") for line in text.splitlines() if ROW.match(line)]
+
+
+ROW = re.compile(r"\| [A-E]\d+ ")
 ROWS = {
     cells[0].strip(): [re.findall("`([^`]+)`", cell) for cell in cells[-2:]]
-    for cells in (
-        line.strip("|").split("|")
-        for line in (RECORDS / "documents.md").read_text(encoding="utf-8").splitlines()
-        if re.match(r"\| [A-E]\d+ ", line)
-    )
+    for cells in rows_of(PARTS)
 }
 
 
@@ -62,6 +69,27 @@ def test_tests_of_the_literature_are_there(part):
 
 def test_the_parts_of_each_document_are_in_order():
     assert list(ROWS) == sorted(ROWS, key=lambda part: (part[0], int(part[1:])))
+
+
+def test_each_part_has_its_size_command_and_page():
+    rows = {cells[0].strip(): [cell.strip() for cell in cells[1:]] for cells in rows_of(SIZES)}
+    assert list(rows) == list(ROWS)
+    for part, (works, size, command, page) in rows.items():
+        assert works in ("yes", "smaller"), part
+        assert size, part
+        if command != "its test":
+            assert (ROOT / command.strip("`")).is_file(), part
+        title, target = re.fullmatch(r"\[(.+)\]\((.+)\)", page).groups()
+        path, _, anchor = target.partition("#")
+        text = (RECORDS / path if path else RECORDS / "documents.md").read_text(encoding="utf-8")
+        headings = re.findall(r"^#+ (.+)$", text, flags=re.MULTILINE)
+        assert title in (headings[0], "above"), part
+        slugs = [re.sub(r"[^\w -]", "", name.lower()).replace(" ", "-") for name in headings]
+        assert not anchor or anchor in slugs, part
+    # Experiments below the published size have their number of runs beside the figure.
+    smaller = {part: size for part, (works, size, *_) in rows.items() if works == "smaller"}
+    assert set(smaller) == {"C4", "D8"}
+    assert all(re.search(r"\d+,000 images.* runs", size) for size in smaller.values())
 
 
 def test_searches_that_are_judged_are_judged_once():

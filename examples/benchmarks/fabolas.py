@@ -9,15 +9,20 @@ of each other one, with the p-value of a signed-rank test over pairs of table an
 proposals have taken themselves, as a part of the time of trainings.
 
     python examples/benchmarks/fabolas.py [--seeds 10] [--tables choose|report|all]
+        [--methods Fabolas "GP, halving" ...] [--record file.jsonl]
+
+Runs that the record has are not repeated.
 
 Exit status 1 if `Fabolas` is not ahead of Hyperband and of the process at a half, one and three
 full trainings, or its proposals take more than a twentieth of the trainings.
 """
 
 import argparse
+import json
 import math
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 from _report import print_bars
@@ -77,6 +82,28 @@ def at(found, seconds):
     return next((regret for when, regret in reversed(found) if when <= seconds), 1.0)
 
 
+def runs_of(methods, machines, n_seeds, record=None):
+    """Return regrets and parts of proposals by method, table and seed, the record's included."""
+    known = record.read_text().splitlines() if record is not None and record.exists() else []
+    found = {
+        (line["method"], line["table"], line["seed"]): (line["regrets"], line["proposals"])
+        for line in map(json.loads, known)
+    }
+    for seed in range(n_seeds):
+        for table, machine in machines.items():
+            for method in methods:
+                if (key := (method, table, seed)) in found:
+                    continue
+                regrets, own = run(table, machine, METHODS[method], seed)
+                found[key] = regrets, own
+                line = dict(zip(("method", "table", "seed"), key, strict=True))
+                line |= {"regrets": [round(x, 5) for x in regrets], "proposals": round(own, 5)}
+                if record is not None:
+                    with record.open("a") as file:
+                        file.write(json.dumps(line) + "\n")
+    return found
+
+
 def main():
     """Run, print, and return whether a bar failed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -84,24 +111,22 @@ def main():
     parser.add_argument("--tables", choices=TABLES, default="report")
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
     parser.add_argument("--recorded", action="store_true", help="seconds as they were recorded")
+    parser.add_argument("--record", type=Path, help="file of runs, read first and appended to")
     args = parser.parse_args()
     print(f"{'trainings':<24}" + "".join(f"{n:>9g}" for n in TRAININGS) + "   proposals")
     regrets, own = {}, {}
     machines = {table: Machine(table, not args.recorded) for table in TABLES[args.tables]}
     with threadpool_limits(1):
-        for name in args.methods:
-            runs = [
-                run(table, machine, METHODS[name], seed)
-                for table, machine in machines.items()
-                for seed in range(args.seeds)
-            ]
-            regrets[name] = np.array([found for found, _ in runs])
-            own[name] = float(np.mean([part for _, part in runs]))
-            means = "".join(f"{m:>9.4f}" for m in regrets[name].mean(axis=0))
-            print(f"{name:<24}{means}{own[name]:>12.1%}", flush=True)
-            for k, table in enumerate(machines):
-                rows = regrets[name][k * args.seeds : (k + 1) * args.seeds].mean(axis=0)
-                print(f"  {table:<22}" + "".join(f"{m:>9.4f}" for m in rows), flush=True)
+        found = runs_of(args.methods, machines, args.seeds, args.record)
+    for name in args.methods:
+        runs = [found[name, table, seed] for table in machines for seed in range(args.seeds)]
+        regrets[name] = np.array([regret for regret, _ in runs])
+        own[name] = float(np.mean([part for _, part in runs]))
+        means = "".join(f"{m:>9.4f}" for m in regrets[name].mean(axis=0))
+        print(f"{name:<24}{means}{own[name]:>12.1%}", flush=True)
+        for k, table in enumerate(machines):
+            rows = regrets[name][k * args.seeds : (k + 1) * args.seeds].mean(axis=0)
+            print(f"  {table:<22}" + "".join(f"{m:>9.4f}" for m in rows), flush=True)
     bars = []
     for rival in (r for r in RIVALS if {r, OURS} <= set(regrets)):
         for k, n in enumerate(TRAININGS):

@@ -89,3 +89,16 @@ def short_repr(value: Any, limit: int) -> str:
 def counted(n: int, noun: str) -> str:
     """Return a count with its noun: 1 candidate, 2 candidates."""
     return f"{n:,} {noun}" + ("" if n == 1 else "s")
+
+
+def unit_of(n: int, unit: str) -> str:
+    """Return the noun for n units: epoch for 1, epochs for 2.
+
+    The name of a parameter, such as n_estimators, has no singular.
+    """
+    return unit.removesuffix("s") if n == 1 and "_" not in unit else unit
+
+
+def amount(n: int, unit: str) -> str:
+    """Return a number of units of resource: 1 epoch, 81 epochs; resource 81 without a name."""
+    return f"resource {n:,}" if unit == "resource" else f"{n:,} {unit_of(n, unit)}"

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Self
 
+from sksearch._utils._terminal import counted
 from sksearch.plotting._display import Display
 from sksearch.plotting._style import COLORS, DARK, GREY, short, tidy
 from sksearch.reader._read import read
@@ -104,7 +105,7 @@ class ImportanceDisplay(Display):
         names = [short(name, 36) for name in found.names[:n]]
         shares = [*found.shares[:n]]
         if left := len(found.names) - n:
-            names.append(f"{left} others")
+            names.append(counted(left, "other"))
             shares.append(found.shares[n:].sum())
         names.append("interactions")
         shares.append(found.interactions)

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from sksearch._utils._terminal import counted
 from sksearch.plotting._display import Display
 from sksearch.plotting._style import ACCENT, COLORS, GREY, tidy
 from sksearch.reader._read import read
@@ -150,7 +151,9 @@ class ParetoDisplay(Display):
                 set_scale("log")
         ax.set_xlabel(names[0])
         ax.set_ylabel(names[1])
-        ax.set_title(f"{len(best)} of {len(others)} candidates are on the front", loc="left")
+        ax.set_title(
+            f"{len(best)} of {counted(len(others), 'candidate')} on the front", loc="left"
+        )
         ax.legend(frameon=False)
         tidy(ax)
         return self

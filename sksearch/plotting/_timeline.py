@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from sksearch._utils._terminal import counted
+from sksearch._utils._terminal import amount, counted
 from sksearch.history import History
 from sksearch.plotting._display import Display
 from sksearch.plotting._style import (
@@ -152,7 +152,7 @@ class TimelineDisplay(Display):
         shades = np.linspace(0.35, 1.0, max(2, len(resources)))[-len(resources) :]
         groups: list[Any] = (
             [
-                (f"{r:,} {self.unit}".replace("_", " "), shade_of_blue(shade), r)
+                (amount(r, self.unit).replace("_", " "), shade_of_blue(shade), r)
                 for r, shade in zip(resources, shades, strict=True)
             ]
             if resources

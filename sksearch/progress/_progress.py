@@ -14,7 +14,7 @@ from threading import Lock
 from typing import Any, Self
 
 from sksearch._utils._clock import now, open_clock
-from sksearch._utils._terminal import counted, printable
+from sksearch._utils._terminal import counted, printable, unit_of
 from sksearch._utils._time_limit import TimeLimit
 from sksearch.base._decisions import ENDLESS
 from sksearch.history import History, Result
@@ -119,13 +119,13 @@ class Progress:
 
     def line(self, width: int) -> str:
         """Format the progress in at most `width` characters, dropping parts that do not fit."""
-        candidates = f"{_part(self.n_candidates, self.n_planned)} candidates"
+        candidates = _part(self.n_candidates, self.n_planned, "candidates")
         # A trial of one job has no rungs.
         rungs = self.n_resources is not None and self.n_jobs_planned > self.n_planned
         rung = f"rung {self.n_resources:,}" if rungs else ""
         bracket = f"{rung} of bracket {self.bracket}" if rungs and self.n_brackets > 1 else rung
         best = self._best
-        units = f"{_part(self.spent, self._units_planned)} {self.unit}"
+        units = _part(self.spent, self._units_planned, self.unit)
         spent = "" if self.unit == "fits" else units
         left = f"{duration(math.ceil(self.seconds_left))} left" if self.seconds_left else ""
         forms = [
@@ -153,7 +153,7 @@ class Progress:
             n = f"{self.n_candidates:,} of {counted(self.n_planned, 'candidate')}"
         parts.append(n)
         if self.unit != "fits":
-            parts.append(f"{_of(self.spent, self._units_planned)} {self.unit}")
+            parts.append(_of(self.spent, self._units_planned, self.unit))
         return self._head + ", ".join(parts)
 
     @property
@@ -170,14 +170,16 @@ class Progress:
         return f"{self.name}: " if self.name else ""
 
 
-def _part(count: int, planned: int) -> str:
-    return f"{count:,}" if planned >= ENDLESS else f"{count:,}/{planned:,}"
-
-
-def _of(count: int, planned: int) -> str:
+def _part(count: int, planned: int, nouns: str) -> str:
     if planned >= ENDLESS:
-        return f"{count:,}"
-    return f"{count:,}" if count >= planned else f"{count:,} of {planned:,}"
+        return f"{count:,} {unit_of(count, nouns)}"
+    return f"{count:,}/{planned:,} {unit_of(planned, nouns)}"
+
+
+def _of(count: int, planned: int, nouns: str) -> str:
+    if count >= planned or planned >= ENDLESS:
+        return f"{count:,} {unit_of(count, nouns)}"
+    return f"{count:,} of {planned:,} {unit_of(planned, nouns)}"
 
 
 class Watch:

@@ -14,7 +14,7 @@ import math
 from statistics import median
 from typing import Any
 
-from sksearch._utils._terminal import PlainRecords, counted, short_repr
+from sksearch._utils._terminal import PlainRecords, amount, counted, short_repr
 from sksearch.history import History, Trial
 from sksearch.progress._status_line import write_line
 
@@ -55,7 +55,7 @@ class SearchLog:
         """Log the start; events in the history by now were logged by an earlier process."""
         self._read()
         n_told = sum(map(len, self._scores.values()))
-        earlier = f", with {n_told:,} earlier evaluations" if n_told else ""
+        earlier = f", with {counted(n_told, 'earlier evaluation')}" if n_told else ""
         plan = self._plan
         n = counted(plan.n_candidates, "candidate")
         n = "candidates until the time is up" if plan.is_endless else n
@@ -121,4 +121,4 @@ class SearchLog:
             write_line(line)
 
     def _amount(self, resource: int) -> str:
-        return f"{resource:,} {self._plan.unit}".replace("_", " ")
+        return amount(resource, self._plan.unit).replace("_", " ")

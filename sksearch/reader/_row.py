@@ -7,11 +7,6 @@ import numpy as np
 from sksearch.history import Params
 
 
-def amount(resource: int, unit: str) -> str:
-    """Return a number of units as text: "81 epochs"; "resource 81" without a name."""
-    return f"resource {resource:,}" if unit == "resource" else f"{resource:,} {unit}"
-
-
 def folds_text(n: int, of: int) -> str:
     """Describe the folds of a score: "mean of 5 folds", "mean of 2 of 3 folds"."""
     if n == of:

@@ -19,7 +19,7 @@ from sklearn.model_selection import (
 )
 
 from sksearch._utils._advice import ReportParts
-from sksearch._utils._terminal import counted
+from sksearch._utils._terminal import amount, counted
 from sksearch.reader._search_table import SearchTable
 from sksearch.reporting import _words as words
 from sksearch.reporting._edits import is_condition, remove_params, set_values, space_name
@@ -381,9 +381,9 @@ def misleading_rungs(facts: Facts) -> list[Advice]:
     """A lower rung ranks candidates differently from the next one."""
     for low, high, rho, n, is_real in rung_correlations(facts.table):
         if is_real and rho < MISLEADING:
-            unit = facts.table.unit
+            first = amount(low, facts.table.unit)
             text = (
-                f"Scores at {low:,} {unit} do not predict scores at {high:,} (rank correlation "
+                f"Scores at {first} do not predict scores at {high:,} (rank correlation "
                 f"{rho:.2f} of {n} candidates). Start higher."
             )
             has_it = hasattr(facts.table.source, "min_resources")

@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from sksearch._utils._terminal import counted
 from sksearch.estimators._model_choice import columns_of
 from sksearch.reader._search_table import SearchTable
 from sksearch.reporting import _words as words
@@ -28,7 +29,7 @@ def lines_of_header(table: SearchTable) -> list[str]:
     seed = f"seed {seed}" if seed is None or isinstance(seed, int) else "a generator as seed"
     lines = [
         f"{about['size']}; target: {about['target']}",
-        f"{metric_as_written(table)}; {table.n_folds} folds, {about['split']}; {seed}",
+        f"{metric_as_written(table)}; {counted(table.n_folds, 'fold')}, {about['split']}; {seed}",
     ]
     lines += [f"columns: {line}" for line in columns_of(table.estimator)]
     return [*lines, about["made"]]

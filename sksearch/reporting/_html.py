@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sksearch._utils._html import Markup, element, join, paragraphs
+from sksearch._utils._terminal import amount
 from sksearch.reporting import _words as words
 from sksearch.reporting._advice import Advice, Facts
 from sksearch.reporting._charts import figure
@@ -76,7 +77,7 @@ def _leader(facts):
     table, row = facts.table, facts.table.winner
     if row is None or "Winner" in facts.parts.faults:
         return None
-    at = f"{row.resource:,} {table.unit}" * (table.has_resources and not table.races)
+    at = amount(row.resource, table.unit) * (table.has_resources and not table.races)
     return leader("Winner", row.params, at)
 
 

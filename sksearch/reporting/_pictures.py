@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sksearch._utils._html import Markup, element
-from sksearch._utils._terminal import counted
+from sksearch._utils._terminal import amount, counted
 from sksearch.history import WHICH, Params
 from sksearch.plotting._style import near_scores
 from sksearch.progress._status_line import duration
@@ -55,7 +55,7 @@ def pictures(table: SearchTable, facts: Facts | None = None) -> dict[str, Callab
 
 def _about(table: SearchTable, score: float, resource: int, params: Params) -> str:
     """Describe a result, for the text at the pointer."""
-    at = f", {resource:,} {table.unit}" if table.has_resources else ""
+    at = f", {amount(resource, table.unit)}" if table.has_resources else ""
     return f"{_score(score)}{at}\n{_params(params)}"
 
 
@@ -91,7 +91,7 @@ def _models(table: SearchTable) -> Markup | None:
 def _standing(each: Standing) -> str:
     ends = f" ({each.low:.4g} to {each.high:.4g})" if np.isfinite(each.low) else ""
     return (
-        f"{each.model}: {each.score:.5g}{ends}\n{each.n_candidates:,} candidates, "
+        f"{each.model}: {each.score:.5g}{ends}\n{counted(each.n_candidates, 'candidate')}, "
         f"{words.seconds(each.seconds)}" + "\nin the average" * each.in_average
     )
 
@@ -217,7 +217,7 @@ def _rungs(table: SearchTable) -> Markup | None:
         if len(points) > 1:
             chart.line(points, f"curve {kind}", text, trial.id)
         for k, score in points:
-            at = f"{_score(score)} at {levels[k]:,} {table.unit}"
+            at = f"{_score(score)} at {amount(levels[k], table.unit)}"
             chart.dot(k, score, kind, f"{at}\n{text}", trial.id)
     note = f"Scores of each candidate over its {table.unit}, the winner in orange."
     return figure("Rungs.", note, chart.svg("Scores by rung"))
@@ -348,7 +348,7 @@ def _workers(table: SearchTable) -> Markup | None:
     busy = sum(bar.ended - bar.began for bar in bars) / (n * end)
     for bar in bars[-N_BARS:]:
         text = f"candidate {bar.trial_id}, {duration(bar.ended - bar.began)}"
-        text += f"\n{bar.resource:,} {table.unit}" * table.has_resources
+        text += f"\n{amount(bar.resource, table.unit)}" * table.has_resources
         kind = "bar fail" if bar.failed else "bar"
         y = -bar.row - 0.9, -bar.row - 0.1
         chart.box((bar.began, bar.ended), y, kind, text, bar.trial_id)

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.stats import beta
 
 from sksearch._utils._advice import ReportParts
-from sksearch._utils._terminal import counted
+from sksearch._utils._terminal import amount, counted
 from sksearch.estimators._model_choice import each_of, named_of
 from sksearch.fitting.finish._choose import complexity, has_simplicity
 from sksearch.reader._row import folds_text
@@ -181,7 +181,8 @@ def _winner(facts, full):
             "no candidate has a score" if nobody else "refit selected a candidate without a score"
         )
         return Section("Winner", (f"none: {why}",))
-    at = f"  ({best.resource:,} {table.unit})" if table.has_resources and not table.races else ""
+    has_unit = table.has_resources and not table.races
+    at = f"  ({amount(best.resource, table.unit)})" if has_unit else ""
     lines = [words.params(best.params) + at]
     broken = np.isfinite(table.means) & (table.violations > 0)
     if broken.any():
@@ -202,8 +203,8 @@ def _score(facts, full):
         text = f"{words.score(selected.corrected, error)}  expected on new data"
         ends = words.score(selected.low, error), words.score(selected.high, error)
         text += f", {ends[0]} to {ends[1]} with 95 % confidence"
-        folds = f"{table.winner.n_folds} folds"
-        of = f"{selected.n_samples:,} rows" if selected.n_samples else folds
+        folds = counted(table.winner.n_folds, "fold")
+        of = counted(selected.n_samples, "row") if selected.n_samples else folds
         text += f" ({of})"
         lines.append(text)
         n = facts.n_scored
@@ -216,7 +217,7 @@ def _score(facts, full):
         lines.append("A single fold gives no confidence interval.")
     sample = getattr(table.source, "_sample", None)
     if sample is not None:
-        of = f"{sample.n_rows:,} rows"
+        of = counted(sample.n_rows, "row")
         lines.append(
             f"All scores are from models trained on {of}. The final model is trained on all rows."
         )
@@ -276,9 +277,8 @@ def _tied(facts, full):
         return None
     limits = _limits_of_ties(facts, n)
     if len(ids) == 1:
-        return Section(
-            "Tied", (f"none of the other {n - 1} candidates: the winner is better", *limits)
-        )
+        others = f"none of the other {n - 1} candidates" if n > 2 else "not the other candidate"
+        return Section("Tied", (f"{others}: the winner is better", *limits))
     lines = [
         f"{len(ids)} of {n} candidates, including the winner, are statistically tied",
         *limits,
@@ -378,8 +378,9 @@ def _rungs(facts, full):
     if stopped is None:
         return None
     n, saved = stopped[0] + len(audited(table)), stopped[1]
+    were = "was" if n == 1 else "were"
     lines = [
-        f"{n:,} of {len(table.candidates):,} candidates were stopped early: this saved "
+        f"{n:,} of {counted(len(table.candidates), 'candidate')} {were} stopped early: this saved "
         f"{words.percent(saved)} of the {table.unit}"
     ]
     correlations = rung_correlations(table)

@@ -10,9 +10,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from sksearch._utils._terminal import amount
 from sksearch.history import Params
 from sksearch.reader._read import read
-from sksearch.reader._row import Row, amount
+from sksearch.reader._row import Row
 from sksearch.reader._sources import FinishedSearch
 from sksearch.reader._values import is_number
 from sksearch.space import Space

@@ -158,13 +158,16 @@ def test_paths_through_a_super_net_share_weights_and_are_ranked(monkeypatch, tmp
 
 
 @pytest.mark.timeout(120)
-def test_hybrids_differ_from_hyperband_in_what_they_learn_from(monkeypatch, tmp_path, capsys):
+@pytest.mark.parametrize("data", ["cifar10", "mnist"])
+def test_hybrids_differ_from_hyperband_in_what_they_learn_from(
+    data, monkeypatch, tmp_path, capsys
+):
     monkeypatch.setenv("SKSEARCH_DATA", str(tmp_path))
     script = imported("experiment_hybrids", monkeypatch)
-    tiny = replace(script.SETTINGS["small"], n_train=60, n_valid=60, max_epochs=3)
-    monkeypatch.setitem(script.SETTINGS, "small", replace(tiny, n_initial=2))
+    tiny = replace(script.SETTINGS[data]["small"], n_train=60, n_valid=60, max_epochs=3)
+    monkeypatch.setitem(script.SETTINGS[data], "small", replace(tiny, n_initial=2))
     files = ["--record", str(tmp_path / "runs.jsonl"), "--checkpoints", str(tmp_path / "kept")]
-    monkeypatch.setattr(sys, "argv", ["experiment_hybrids.py", "--all", *files])
+    monkeypatch.setattr(sys, "argv", ["experiment_hybrids.py", "--data", data, "--all", *files])
     script.main()
     out = capsys.readouterr().out
     lines = out.splitlines()

@@ -89,7 +89,7 @@ def test_failed_folds_are_drawn_in_their_own_colour():
     search = RandomSearchCV(Failing(), SPACE, n_iter=6, cv=2, random_state=0).fit(X, Y)
     display = TimelineDisplay.from_search(search)
     labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert labels == ["1 fits", "failed"]
+    assert labels == ["1 fit", "failed"]
 
 
 def test_a_new_worker_has_the_row_of_one_that_has_ended():

@@ -41,7 +41,7 @@ def test_info_is_begin_rungs_and_end(caplog):
     results = search.cv_results_
     for line in rungs:
         bracket, resource, n, best, middle = re.fullmatch(
-            r"Hyperband: bracket (\d), (\d) epochs: (\d) candidates?, best (\S+), median (\S+)",
+            r"Hyperband: bracket (\d), (\d) epochs?: (\d) candidates?, best (\S+), median (\S+)",
             line,
         ).groups()
         rows = (results["bracket"] == int(bracket)) & (results["n_resources"] == int(resource))
@@ -64,7 +64,7 @@ def test_debug_is_each_result(caplog):
     told = messages(caplog, logging.DEBUG)
     assert len(told) == 3
     params = search.cv_results_["params"][2]
-    assert told[2].startswith("Random: candidate 2 at 1 fits: ")
+    assert told[2].startswith("Random: candidate 2 at 1 fit: ")
     assert told[2].endswith(repr(params))
     assert len(messages(caplog, logging.INFO)) == 2  # one rung says no more than the end
 
@@ -113,7 +113,8 @@ def test_verbose_2_is_a_line_for_each_rung(capsys):
         strict=True,
     )))}  # fmt: skip
     for bracket, resource in rungs:
-        assert err.count(f"bracket {bracket}, {resource} epochs: ") == 1
+        unit = "epoch" if resource == 1 else "epochs"
+        assert err.count(f"bracket {bracket}, {resource} {unit}: ") == 1
     assert " failed" in err
 
 

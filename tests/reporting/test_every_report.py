@@ -1,10 +1,12 @@
 """Reports of searches that end oddly: each is a text, a page and a frame, and none raises."""
 
+import re
 from functools import cache
 
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.text import Text
 from scipy.stats import loguniform, randint, uniform
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_classification
@@ -30,9 +32,11 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import sksearch
-from sksearch import Bound, When, report
+from sksearch import Bound, When, report, watch
+from sksearch.plotting import HistoryDisplay, TimelineDisplay
 from sksearch.reporting import _sections as sections, to_frame
 from sksearch.space import Threshold
+from tests.fakes import Curve
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -328,3 +332,41 @@ def test_headlines_rules_and_pictures_are_guarded(monkeypatch, tmp_path):
     display = plain().show()
     assert type(display.displays_[0]).__name__ == "DistributionDisplay"
     plt.close("all")
+
+
+ONES = {
+    "one candidate": (sksearch.RandomSearchCV, {"n_iter": 1}),
+    "one epoch": (
+        sksearch.SuccessiveHalvingSearchCV, {"n_candidates": 3, "max_resources": 3}
+    ),
+    "one stopped": (
+        sksearch.SuccessiveHalvingSearchCV, {"n_candidates": 2, "max_resources": 3}
+    ),
+    "one after another": (sksearch.GPBayesSearchCV, {"n_iter": 2}),
+    "one until the time is up": (sksearch.SearchCV, {"timeout": 60, "n_iter": 1}),
+    "one worker": (sksearch.HyperbandSearchCV, {"max_resources": 9}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ONES)
+def test_one_is_singular(case, caplog, tmp_path):
+    """In the report and its page, the plan, progress, logs, pictures and the page of a journal."""
+    kind, options = ONES[case]
+    if "max_resources" in options:
+        options = options | {"resource": "epochs", "min_resources": 1}
+    caplog.set_level("DEBUG", logger="sksearch")
+    search = kind(
+        Curve(), {"quality": uniform(0, 1)}, cv=ONE_FOLD, random_state=0,
+        checkpoint_dir=tmp_path / "kept", **options,
+    ).fit(X, NUMBERS)  # fmt: skip
+    found = report(search)
+    progress = search.progress_
+    texts = [str(found), found._repr_html_(), str(search.plan_), search.plan_._repr_html_()]
+    texts += [progress.line(width) for width in (40, 80, 200)] + [progress.last_line()]
+    texts += [*caplog.messages, watch.page(tmp_path / "kept")]
+    for display in (HistoryDisplay, TimelineDisplay):
+        axes = display.from_search(search).ax_
+        texts += [text.get_text() for text in axes.findobj(Text)]
+    text = "\n".join(texts)
+    assert re.findall(r"(?<![\w.,/:=\"-])1 (?!was\b|is\b|has\b)\w+s\b.*", text) == []
+    assert re.search(r"\b1 (candidate|epoch|fit|fold)\b", text)

@@ -426,7 +426,7 @@ def test_a_star_is_hollow_where_the_winner_has_no_score():
     assert star.get_markerfacecolor() == "w"
     assert star.get_ydata()[0] == pytest.approx(search.best_score_)
     title = display.axes_[0].get_title("left").splitlines()
-    assert title[0].endswith("candidates at 1 epochs")
+    assert title[0].endswith("candidates at 1 epoch")
     assert title[1] == f"star: the winner, {search.best_score_:.4g} at 9 epochs"
     (star,) = stars(SliceDisplay.from_search(fitted("random"), params=["alpha"]).axes_[0])
     assert star.get_markerfacecolor() == ACCENT

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from sksearch._utils._html import join, paragraphs, table
-from sksearch._utils._terminal import printable
+from sksearch._utils._terminal import printable, unit_of
 from sksearch.base import Plan, Resource, Rung
 from sksearch.base._decisions import ENDLESS
 
@@ -232,19 +232,22 @@ class SearchPlan:
     def _sums(self) -> list[str]:
         """Totals of all rungs."""
         if self.is_endless:
-            most = f"{self.top} {self.unit}" if self.top > 1 else f"{self.n_splits} folds"
-            return [f"candidates until the time is up, at most {most} each"]
+            n, unit = (self.top, self.unit) if self.top > 1 else (self.n_splits, "folds")
+            return [f"candidates until the time is up, at most {n} {unit_of(n, unit)} each"]
         lines = []
         if self.n_audited:
             lines.append(
                 f"in the last rungs, {self.n_audited} are audits of candidates stopped early"
             )
-        each = "" if self.by_folds else f" in each of {self.n_splits} folds"
+        folds = f"{self.n_splits} {unit_of(self.n_splits, 'folds')}"
+        each = "" if self.by_folds else f" in each of {folds}"
         most = "at most " if self.is_most else ""
-        lines.append(
-            f"{most}{self.n_candidates} candidates, {self.n_fits} fits, "
-            f"{self.total_resources} {self.unit}{each}"
+        sums = (
+            (self.n_candidates, "candidates"),
+            (self.n_fits, "fits"),
+            (self.total_resources, self.unit),
         )
+        lines.append(most + ", ".join(f"{n} {unit_of(n, noun)}" for n, noun in sums) + each)
         return lines
 
     def _bill(self) -> list[str]:
