@@ -1,16 +1,17 @@
-"""Kill the searches of a script at random moments, and see that nothing comes of it.
+"""Kill the searches of a script at random moments, and check that the results do not change.
 
     python -m sksearch.chaos script.py [--kills 20] [--seed 0]
 
-The script is run once undisturbed. Then it is killed with SIGKILL again and again, each of its
-searches with its own ``checkpoint_dir``, and restarted, until it has been killed the given number
-of times and may end. Its searches must end like the undisturbed ones, and neither a finished
-evaluation nor a trained step of a model may be repeated. Work in progress at a kill may be.
+The script is run once without interruption. Then each of its searches gets its own
+``checkpoint_dir``, and the script is killed with SIGKILL and restarted, the given number of times,
+before it may run to its end. The results must equal those of the first run, and no finished
+evaluation or training step may be repeated. Only work in progress at the time of a kill may be
+repeated.
 
-A search whose ``random_state`` is None gets 0. Results that depend on time cannot be equal:
-asynchronous searches with several workers, and a ``timeout``.
+If a search has ``random_state=None``, it gets 0. The results of asynchronous searches with several
+workers, and of searches with a ``timeout``, depend on time, so they cannot be compared.
 
-Exit status 1 if a check fails.
+The exit status is 1 if a check fails.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Data for examples and benchmarks: real with a data folder, otherwise bundled."""
+"""Data sets for examples and benchmarks: real ones from a data folder, otherwise bundled ones."""
 
 import os
 from numbers import Integral

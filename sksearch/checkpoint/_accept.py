@@ -13,17 +13,16 @@ from sksearch.checkpoint._records import Accepted, Header, read_as
 
 
 def accept_changes(checkpoint_dir: str | os.PathLike, *names: str) -> None:
-    """Let a search resume although your code, or data that it uses, has changed.
+    """Allow a search to resume although your code, or data used by it, has changed.
 
     Parameters
     ----------
     checkpoint_dir : str or path
         Directory of the search.
     *names : str
-        Names as listed in the error of `fit`. The name of a global, such as ``"__main__.T0"``, is
-        no longer compared in this directory. ``"globals"`` accepts all globals, if they are too
-        many to be listed. ``"code"`` accepts your functions and classes in the state of the next
-        start.
+        Names listed in the error raised by `fit`. ``"code"`` accepts your functions and classes as
+        they are in the next run. The name of a global, such as ``"__main__.T0"``, excludes this
+        global from the comparison in this directory, and ``"globals"`` excludes all of them.
 
     Raises
     ------

@@ -33,10 +33,11 @@ NAMESAKES = {f"{a}SearchCV" for a in ("Grid", "Randomized", "HalvingGrid", "Halv
 
 
 def load_history(path: str | os.PathLike) -> "SavedSearch":
-    """Read the results of a search so far from its ``checkpoint_dir``.
+    """Read the results so far of a search from its ``checkpoint_dir``.
 
-    Requires neither the data nor the estimator, unpickles nothing and writes nothing. So you may
-    call it at any time, on another machine, while the search runs, or after it was killed.
+    The function needs neither the data nor the estimator, unpickles nothing and writes nothing.
+    You can call it at any time, also on another machine, while the search is running or after it
+    was killed.
 
     Parameters
     ----------
@@ -53,7 +54,7 @@ def load_history(path: str | os.PathLike) -> "SavedSearch":
     FileNotFoundError
         If no search has used this directory.
     JournalError
-        If the file is not the journal of a search, or of a newer version.
+        If the file is not the journal of a search, or was written by a newer version.
 
     See Also
     --------

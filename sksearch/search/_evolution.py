@@ -435,7 +435,7 @@ class DESearchCV(_PopulationSearchCV):
 class DEHBSearchCV(BaseSearch):
     """Hyperband with candidates made by differential evolution.
 
-    Hyperband decides how far each candidate is trained. The population consists of the candidates
+    Hyperband decides how long each candidate is trained. The population consists of the candidates
     at the largest resource with enough results, and differential evolution moves its members.
     Every bracket costs as much as in Hyperband.
 

@@ -173,10 +173,10 @@ def _keep_workers(visible: tuple[str | None, ...], workers: list[WorkerProcess])
 
 
 def end_idle_workers(idle_seconds: float = 0) -> None:
-    """End the worker processes that earlier searches have left for later ones.
+    """End the idle worker processes that are kept for later searches.
 
-    They end by themselves after five minutes, as does the process from which they are forked.
-    Until then each keeps its memory, some hundred megabytes on a GPU.
+    They end by themselves after five idle minutes, as does the process from which they are forked.
+    Until then each keeps its memory, a few hundred megabytes on a GPU.
 
     Parameters
     ----------

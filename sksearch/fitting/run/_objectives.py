@@ -20,14 +20,14 @@ N_DRAWS = 1_000  # candidates on which a function of parameters is tried before 
 
 @dataclass(frozen=True)
 class Bound:
-    """A bound on a measured quantity of a candidate.
+    """Upper or lower bound on a measured quantity of a candidate.
 
     Parameters
     ----------
     metric : str
-        A metric of ``scoring``; or "fit_time", the seconds of training, "predict_time", the
-        seconds of ``predict`` per row, or "model_size", the bytes of the pickled model: means over
-        the folds. For `sksearch.minimize` the name of a number that the function returns.
+        A metric of ``scoring``, or "fit_time" (seconds of training), "predict_time" (seconds of
+        ``predict`` per row) or "model_size" (bytes of the pickled model). The mean over the folds
+        is bounded. For `sksearch.minimize`, the name of a number that the function returns.
     op : {"<=", ">="}
         "<=" if it must be at most `value`, ">=" if at least.
     value : float
@@ -55,7 +55,7 @@ class Bound:
             raise ValueError(f"value={self.value} must be finite.")
 
     def slack(self, measured: float) -> float:
-        """Return the slack of the bound, in units of its value; negative if broken."""
+        """Return the slack, in units of the bound; negative if the bound is violated."""
         sign = 1 if self.op == "<=" else -1
         return float(sign * (self.value - measured) / (abs(self.value) or 1.0))
 
