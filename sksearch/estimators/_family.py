@@ -172,7 +172,7 @@ class Family:
     def grow(
         self, model: Any, name: str, done: int, count: int, X: Any, y: Any, params: dict[str, Any]
     ) -> None:
-        """Continue training in place from `done` to `count` steps; with ``done=0`` it is a ``fit``.
+        """Continue training in place from `done` to `count` steps; from 0 this is a ``fit``.
 
         Parameters
         ----------

@@ -110,7 +110,7 @@ def learn_theta(
     starts: Sequence[np.ndarray] = (),
     flat: bool = False,
 ) -> np.ndarray:
-    """Find the most probable hyperparameters.
+    """Return the most probable hyperparameters.
 
     Parameters
     ----------
@@ -123,9 +123,9 @@ def learn_theta(
     noise : float or ndarray of shape (n,), default=0.0
         Known variance of each value.
     starts : sequence of ndarray of shape (1 + kernel.n_theta,)
-        Further starting points; the prior's mode is always included.
+        Starting points in addition to the mode of the prior.
     flat : bool, default=False
-        If True, the prior is ignored: the marginal likelihood is maximised, within wide bounds.
+        If True, maximise the marginal likelihood within wide bounds, without a prior.
 
     Returns
     -------
@@ -186,7 +186,7 @@ def sample_theta(
     kernel : MixedKernel
         Covariance.
     theta : ndarray of shape (1 + kernel.n_theta,)
-        Starting point, preferably the most probable ones.
+        Starting point, preferably the most probable hyperparameters.
     U : ndarray of shape (n, n_dims)
         Points.
     y : ndarray of shape (n,)
@@ -205,8 +205,9 @@ def sample_theta(
 
     Notes
     -----
-    Each step is along a random direction, scaled by the prior's spreads, with the interval stepped
-    out and shrunk as in [1]_. Sampling hyperparameters in this way follows [2]_.
+    Each step is in a random direction, scaled by the standard deviations of the prior; the
+    interval is stepped out and shrunk as in [1]_. Sampling hyperparameters in this way follows
+    [2]_.
 
     References
     ----------
