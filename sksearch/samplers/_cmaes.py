@@ -33,17 +33,17 @@ DRAW, RESTART = 0xC3A, 0xC3B  # words of seeds, unique to this module
 class CMAESSampler(Sampler):
     """Draw from a normal distribution that follows the results: CMA-ES with margin.
 
-    Numbers have a joint normal distribution on the unit cube with a mean, step size and
-    covariances learned from generation to generation; choices have probabilities. Margins keep
-    every value of an integer and every choice likely enough to be drawn [1]_. It requires the
-    package ``cmaes``: ``pip install ".[cma]"`` in a checkout.
+    Numbers are drawn from a joint normal distribution on the unit cube, whose mean, step size and
+    covariances are updated from generation to generation, and choices from probabilities. Margins
+    ensure a minimum probability for every integer and every choice [1]_. It requires the package
+    ``cmaes``: ``pip install ".[cma]"`` in a checkout.
 
     Parameters
     ----------
     population_size : int or None, default=None
-        Number of results in a generation, at least 4. None: ``4 + floor(3 log(n_dims))``.
+        Number of candidates in a generation, at least 4. None: ``4 + floor(3 log(n_dims))``.
     sigma : float, default=0.2
-        First standard deviation, as a share of each parameter's range.
+        Initial standard deviation, as a share of the range of each parameter.
 
     Raises
     ------
@@ -54,17 +54,17 @@ class CMAESSampler(Sampler):
 
     Notes
     -----
-    The distribution is a function of the history: draws are repeated in the order of the log. A
-    generation consists of `population_size` results at the same resource, in the order of their
-    arrival. Running candidates therefore do no harm; their results may enter one generation late.
-    Results at less than a fortieth of the largest resource are ignored.
+    The distribution is a function of the history: it is computed by repeating the draws in the
+    order of the log. A generation consists of `population_size` results at the same resource, in
+    the order of their arrival, so it never waits for running candidates, whose results may enter a
+    later generation. Results at less than a fortieth of the largest resource are ignored.
 
-    Only the ranks of scores matter; violated bounds rank behind all scores, and failures last. A
-    generation of equal scores is ignored. A draw equal to a known candidate enters with the known
-    score, and another one is drawn. The first mean is the first of the user's candidates,
-    otherwise the best candidate of an earlier search, otherwise the middle of the space. If steps
-    become smaller than a millionth of the space, or one of the other criteria of ``cmaes`` is met,
-    it restarts at a random point with twice the population.
+    Only the ranks of scores are used; candidates that violate bounds rank below all others, and
+    failed ones last. A generation of equal scores is ignored. If a draw equals a known candidate,
+    it gets the known score, and another one is drawn. The initial mean is the first of the user's
+    candidates, otherwise the best candidate of an earlier search, otherwise the middle of the
+    space. If steps become smaller than a millionth of the space, or one of the other criteria of
+    ``cmaes`` is met, it restarts at a random point with twice the population.
 
     References
     ----------
@@ -104,7 +104,7 @@ class CMAESSampler(Sampler):
             raise missing("CMA-ES needs the package cmaes", "cma")
 
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
-        """Draw from the distribution learned from the results so far."""
+        """Draw a candidate from the distribution learned so far."""
         space = history.problem.space
         if not any(dimension.size > 1 for dimension in space.dimensions):
             return space.sample(rng)

@@ -59,7 +59,7 @@ def one_standard_error(results: dict[str, Any], *, metric: str = "score") -> int
     results : dict
         ``cv_results_`` of a search.
     metric : str, default="score"
-        The metric that counts.
+        Metric to compare.
 
     Returns
     -------
@@ -74,13 +74,14 @@ def one_standard_error(results: dict[str, Any], *, metric: str = "score") -> int
 
     See Also
     --------
-    simplest : The simplest of those that a paired test cannot tell from the best.
+    simplest : The simplest candidate that a paired test does not distinguish from the best.
 
     Notes
     -----
-    The standard error refers to the best candidate's mean over the folds. A model is simpler with
-    a smaller ``C``, ``max_depth``, ``n_estimators`` and the like, and with a larger ``alpha``,
-    ``min_samples_leaf``, ``n_neighbors`` and the like; ranks of several are averaged.
+    The standard error is the one of the best candidate's mean over the folds. A model is simpler
+    if parameters such as ``C``, ``max_depth`` and ``n_estimators`` are smaller, and if parameters
+    such as ``alpha``, ``min_samples_leaf`` and ``n_neighbors`` are larger. If several of them
+    vary, their ranks are averaged.
 
     Examples
     --------
@@ -107,7 +108,7 @@ def simplest(results: dict[str, Any], *, metric: str = "score") -> int:
     results : dict
         ``cv_results_`` of a search.
     metric : str, default="score"
-        The metric that counts.
+        Metric to compare.
 
     Returns
     -------
@@ -121,7 +122,7 @@ def simplest(results: dict[str, Any], *, metric: str = "score") -> int:
 
     See Also
     --------
-    one_standard_error : A fixed distance in place of a test, and what is simple.
+    one_standard_error : Uses a fixed distance instead of a test; explains which models are simple.
 
     Examples
     --------
@@ -138,14 +139,14 @@ def simplest(results: dict[str, Any], *, metric: str = "score") -> int:
 
 @own_numerics()
 def fastest(results: dict[str, Any], *, metric: str = "score") -> int:
-    """Choose the candidate trained and scored fastest of those tied with the best.
+    """Choose the fastest candidate, in training and scoring, of those tied with the best.
 
     Parameters
     ----------
     results : dict
         ``cv_results_`` of a search.
     metric : str, default="score"
-        The metric that counts.
+        Metric to compare.
 
     Returns
     -------
