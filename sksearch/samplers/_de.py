@@ -47,8 +47,8 @@ class DESampler(PopulationSampler):
     were chosen on functions of 2 to 10 parameters with 30 evaluations each.
 
     If r and s have different choices, the mutant takes the choice of r with probability F,
-    otherwise the choice of b or x. Rounded numbers and inactive parameters are drawn from their
-    interval.
+    otherwise the choice of b or x. An integer is placed at random within its interval of the unit
+    cube, and an inactive parameter at random.
 
     References
     ----------

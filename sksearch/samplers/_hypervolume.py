@@ -22,7 +22,7 @@ MARGIN = 0.1  # of the total range: distance of the reference below the worst va
 
 @dataclass(frozen=True)
 class HypervolumeSampler(LearningSampler):
-    """Model each objective with a Gaussian process, and maximise the expected gain of the front.
+    """Model each objective by a Gaussian process, and maximise the expected gain in hypervolume.
 
     Parameters
     ----------
@@ -33,12 +33,12 @@ class HypervolumeSampler(LearningSampler):
 
     Notes
     -----
-    The criterion is the logarithm of the expected improvement of the volume between the front and
-    a reference point [1]_, a tenth of the total range below the front's worst values. It is exact
-    for two objectives, and for more an average over points of the region not dominated by the
-    front. The objectives are transformed like the scores in `GPSampler`. Failures and bounds are
-    also modelled as there, and pending candidates enter with their predicted means. With one
-    objective it is equal to `GPSampler`.
+    The acquisition function is the logarithm of the expected improvement of the volume between the
+    Pareto front and a reference point [1]_. In each objective the reference point is a tenth of
+    the total range below the worst value of the front. The expected improvement is exact for two
+    objectives; for more it is an average over points not dominated by the front. Transformation of
+    the objectives, failures and bounds are as in `GPSampler`, and candidates still running are
+    assigned their predicted means. With one objective the sampler is equivalent to `GPSampler`.
 
     References
     ----------

@@ -25,30 +25,32 @@ FRESH = 0.1  # weight of a draw from all choices; the particle's own choice has 
 
 @dataclass(frozen=True)
 class PSOSampler(PopulationSampler):
-    """Particles move towards the best points found: particle swarm optimisation.
+    """Particle swarm optimisation: particles move towards the best points found.
 
     Parameters
     ----------
     population_size : int or None, default=None
         Number of particles, at least 4. None: 10.
     asynchronous : bool, default=True
-        If True, a particle uses all results so far. If False, only results of earlier rounds, with
-        one move of every particle in each round.
+        If True, a particle uses all results so far. If False, it uses only results of earlier
+        rounds; in each round every particle moves once.
     transfer : {"rung", "none", "all", "survivors", "same"}, default="rung"
         Results of a search with several resources to learn from, see `TPESampler`.
 
     Notes
     -----
-    The velocity is ``0.6 (x - x') + 1.5 (a (p - x) + b (g - x))``, with x' the place before the
-    last one, and a and b uniform in [0, 1] for each parameter. In [2]_ the weights are 0.7298 and
-    1.49618, for swarms with thousands of evaluations. Steps are limited to a fifth of a range, and
-    reflected at its ends. A particle with zero velocity moves to a random place.
+    The velocity is ``0.6 (x - x') + 1.5 (a (p - x) + b (g - x))``, where x is the position of the
+    particle, x' its previous position, p its best position, g the best position of all particles,
+    and a and b are uniform in [0, 1] for each parameter. In [2]_ the weights are 0.7298 and
+    1.49618, for swarms with thousands of evaluations. Steps are limited to a fifth of the range,
+    and reflected at its bounds. A particle with zero velocity moves to a random position.
 
-    A particle moves even if its last result is not known yet, and nothing waits for the end of a
-    round; late results of a round count from their arrival on.
+    A particle moves even if its last result is not yet known, and no particle waits for the end of
+    a round; a late result is used as soon as it arrives.
 
-    A choice is drawn among the particle's own, its best, the overall best and a random one, with
-    the same weights. Rounded numbers and inactive parameters are drawn from their interval.
+    A choice is drawn, with the same weights, among the choices at x, p and g and a random one. An
+    integer is placed at random within its interval of the unit cube, and an inactive parameter at
+    random.
 
     References
     ----------
@@ -75,7 +77,7 @@ class PSOSampler(PopulationSampler):
     transfer: str = "rung"
 
     def count_initial(self, problem: Problem) -> int:
-        """Return the number of particles, with quasi-random first places."""
+        """Return the number of particles, whose first positions are quasi-random."""
         return self.population_size or 10
 
     def _offspring(

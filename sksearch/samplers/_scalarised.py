@@ -17,25 +17,24 @@ MARGIN = 0.05  # of the range: distance of the reference point below the worst v
 
 @dataclass(frozen=True)
 class ScalarisedSampler(Sampler):
-    """Use a sampler of a single score for several objectives, with new weights each time.
+    """Use a single-score sampler for several objectives, with new weights for each proposal.
 
     Parameters
     ----------
     sampler : Sampler
         Any sampler; it receives one score for each candidate.
     method : {"tchebycheff", "hypervolume"}, default="tchebycheff"
-        Conversion of objectives to a score. "tchebycheff": the largest weighted loss plus a
-        twentieth of the sum of all, ParEGO [1]_; "hypervolume": the minimum of the objectives
-        divided by their weights, with the volume under the front as its average over weights [2]_.
+        Conversion of objectives to a score. "tchebycheff": the largest weighted loss plus 0.05
+        times the sum of all weighted losses, as in ParEGO [1]_. "hypervolume": the minimum of the
+        objectives divided by their weights, whose average over weights is the hypervolume [2]_.
 
     Notes
     -----
     Each objective is transformed like the scores in `GPSampler`, and scaled to the observed range.
-    Weights are drawn uniformly, for "hypervolume" from the sphere. For a sampler without bounds, a
-    candidate that violates one has a score below all others, lower for larger violations. Failures
-    are left to the sampler, and so are bounds if it supports them. A single objective is used as
-    the score.
-    objective, it is the score.
+    Weights are drawn uniformly, from the sphere for "hypervolume". Failures are passed on to the
+    sampler, as are bounds if it supports them. Otherwise a candidate that violates a bound gets a
+    score below all others, which decreases with the violation. A single objective is used as the
+    score. objective, it is the score.
 
     References
     ----------
@@ -63,11 +62,11 @@ class ScalarisedSampler(Sampler):
 
     @property
     def reads(self) -> Reads:
-        """Inputs of the sampler, with objectives and bounds."""
+        """Declarations of the sampler, with objectives and bounds added."""
         return replace(self.sampler.reads, results=True, objectives=True, bounds=True)
 
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
-        """Ask the sampler with a history of weighted objectives."""
+        """Call the sampler with a history of weighted objectives."""
         m = len(history.problem.objectives)
         if not m and (self.sampler.reads.bounds or not history.problem.bounds):
             return self.sampler.ask(history, start, rng)

@@ -616,7 +616,7 @@ class QuasiRandomSearchCV(BaseSearch):
         Number of candidates. If a finite space contains no more, all are tried in the order of
         ``ParameterGrid``.
     method : {"sobol", "halton", "hammersley", "lhs"}, default="sobol"
-        Scrambled Sobol or Halton sequence, Hammersley set or Latin hypercube.
+        Design: scrambled Sobol or Halton sequence, Hammersley set or Latin hypercube.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.

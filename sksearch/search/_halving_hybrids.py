@@ -45,8 +45,8 @@ class GPHalvingSearchCV(BaseSearch):
         "ei_distribution" draws the candidates of a bracket from the expected improvement,
         normalised to a density. For the others see `GPBayesSearchCV`.
     transfer : {"rung", "none", "all", "survivors", "same", "joint"}, default="joint"
-        Results that the model learns from. "joint": all of them, with the resource as one more
-        coordinate. For the others see `GPHyperbandSearchCV`.
+        Results to learn from. "joint": all of them, with the resource as one more coordinate. For
+        the others see `GPHyperbandSearchCV`.
     n_initial : int or None, default=None
         Number of quasi-random candidates before the first model. None: 4 to 10, depending on the
         number of parameters.
@@ -301,7 +301,7 @@ class TPEHalvingSearchCV(BaseSearch):
         Number of brackets, each with new candidates. The first has as many candidates as the
         budget of a Hyperband bracket allows.
     transfer : {"rung", "none", "all", "survivors", "same"}, default="rung"
-        Results that the proposals learn from, see `BOHBSearchCV`.
+        Results to learn from, see `BOHBSearchCV`.
     n_initial : int or None, default=None
         Number of quasi-random candidates before the first model. None: 4 to 10, depending on the
         number of parameters.

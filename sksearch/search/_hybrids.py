@@ -41,10 +41,11 @@ class BOHBSearchCV(BaseSearch):
         "asynchronous" never waits for a rung to be complete. Results then depend on the number and
         speed of the workers, and `batch_size` is ignored.
     transfer : {"rung", "none", "all", "survivors", "same"}, default="rung"
-        Results that the proposals learn from. "rung": the largest resource with enough results, as
-        in [1]_, and at least a fortieth of `max_resources`. The others use the lowest rung of the
-        current bracket, plus results of earlier brackets: "none", "all", only the survivors of the
-        last rung ("survivors"), or only the candidates stopped there ("same").
+        Results to learn from. "rung": results at the largest resource with enough of them, as in
+        [1]_, and at least a fortieth of `max_resources`. The others use results at the lowest rung
+        of the current bracket: its own and, from earlier brackets, none ("none"), all ("all"),
+        those of candidates that reached the last rung ("survivors") or those of candidates stopped
+        there ("same").
     n_initial : int or None, default=None
         Number of quasi-random candidates before the first model. None: 4 to 10, depending on the
         number of parameters.
@@ -307,8 +308,8 @@ class GPHyperbandSearchCV(BaseSearch):
         "ei_distribution" draws the candidates of a bracket from the expected improvement,
         normalised to a density. For the others see `GPBayesSearchCV`.
     transfer : {"rung", "none", "all", "survivors", "same", "joint"}, default="rung"
-        Results that the model learns from. "joint": all results at a fortieth of `max_resources`
-        or more, with the resource as one more coordinate. For the others see `BOHBSearchCV`.
+        Results to learn from. "joint": all results at a fortieth of `max_resources` or more, with
+        the resource as one more coordinate. For the others see `BOHBSearchCV`.
     n_initial : int or None, default=None
         Number of quasi-random candidates before the first model. None: 4 to 10, depending on the
         number of parameters.
