@@ -1,4 +1,4 @@
-"""Study: a sampler and a scheduler on one history."""
+"""Ask-and-tell interface: a sampler and a scheduler on a common history."""
 
 from dataclasses import replace
 from numbers import Integral

@@ -1,13 +1,13 @@
-"""Shows the searches of directories on a page, while they run or afterwards.
+"""Page that shows running and finished searches.
 
     python -m sksearch.watch DIR [DIR ...] [--every SECONDS] [--output FILE]
 
-A directory may also contain the directories of several searches: all are on one page. The page is
-a single HTML file, by default ``watch.html`` in the first directory: open it in a browser. No
-server is needed. With ``--every`` it is written again after that many seconds, and an open browser
-loads it again, until all searches have ended. The search is not disturbed: its journal is
-read, no lock is taken, and nothing is unpickled. So this may run on any machine with access to the
-directory.
+DIR is the checkpoint directory of a search, or a directory that contains checkpoint directories of
+several searches; all searches are shown on one page. The page is a single HTML file, by default
+``watch.html`` in the first directory, and needs no server. With ``--every``, the page is written
+again at this interval, and reloaded by the browser, until all searches have ended. The command
+only reads the journals of the searches, without a lock and without unpickling, so it does not
+affect the searches, and can run on any machine with access to the directories.
 """
 
 import argparse

@@ -113,7 +113,7 @@ class Fabolas(Scheduler):
         return one_bracket(self.n_candidates, problem, sizes_of(problem), is_most=True)
 
     def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:
-        """Evaluate the first candidates, then maximise gain per cost; finally evaluate the best."""
+        """Evaluate the first candidates, then maximise gain per cost; at the end, the best."""
         sizes = sizes_of(history.problem)
         most = math.inf if self.n_candidates is None else self.n_candidates
         room = min(most, history.problem.size) > len(history.trials) and not history.exhausted

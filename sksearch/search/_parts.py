@@ -48,9 +48,9 @@ SKRUB = ("DataOp", "SkrubLearner", "ParamSearch")
 
 
 def inherits_parameters(search: type[T]) -> type[T]:
-    """Replace ``**params`` in the signature of ``__init__`` by the parameters of the base class.
+    """Class decorator: replace ``**params`` of ``__init__`` by the parameters of the base class.
 
-    All parameters then appear in ``get_params``, in clones, and in ``help`` and editors.
+    All parameters are then known to ``get_params``, ``clone``, ``help`` and editors.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def inherits_parameters(search: type[T]) -> type[T]:
     Raises
     ------
     TypeError
-        If the class has no ``__init__`` of its own with ``**params``.
+        If the class does not define an ``__init__`` with ``**params``.
 
     Examples
     --------

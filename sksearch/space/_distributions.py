@@ -39,7 +39,7 @@ _PRIORS = ("uniform", "log-uniform", "loguniform", "log_uniform", "reciprocal", 
 class LogRandInt:
     """Log-uniform integers from ``low`` to ``high - 1``.
 
-    An integer is the floor of a log-uniform number in [low, high), so each order of magnitude is
+    A draw is the floor of a log-uniform number in [low, high), so all orders of magnitude are
     about equally likely. The distribution is frozen, like ``scipy.stats.randint(low, high)``, and
     also works in scikit-learn's RandomizedSearchCV.
 
@@ -59,7 +59,7 @@ class LogRandInt:
 
     Notes
     -----
-    The mass of k is log((k + 1) / k) / log(high / low).
+    The probability of k is log((k + 1) / k) / log(high / low).
 
     Examples
     --------
@@ -100,7 +100,7 @@ class LogRandInt:
         Returns
         -------
         int or ndarray of shape `size`
-            Integers drawn.
+            Drawn integers.
         """
         rng: Any = random_state
         if not hasattr(rng, "uniform"):
