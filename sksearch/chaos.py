@@ -4,7 +4,7 @@
 
 The script is run once without interruption. Then each of its searches gets its own
 ``checkpoint_dir``, and the script is killed with SIGKILL and restarted, the given number of times,
-before it may run to its end. The results must equal those of the first run, and no finished
+before it may run to its end. The results must equal the results of the first run, and no finished
 evaluation or training step may be repeated. Only work in progress at the time of a kill may be
 repeated.
 
@@ -106,7 +106,7 @@ class KillReport:
     steps_again : int, default=0
         Units of the resource trained twice.
     equal : bool, default=True
-        True if all searches ended like the undisturbed ones.
+        Whether the results are the same as without interruption.
 
     Examples
     --------
@@ -199,7 +199,7 @@ def _outcome(search, X=None):
 
 
 def torment(script: str, n_kills: int, rng: random.Random, folder: Path) -> KillReport:
-    """Kill a script that many times, and report the effects.
+    """Kill a script a number of times, and report the effects.
 
     Parameters
     ----------
@@ -208,14 +208,14 @@ def torment(script: str, n_kills: int, rng: random.Random, folder: Path) -> Kill
     n_kills : int
         Number of kills.
     rng : random.Random
-        Generator for the moments.
+        Generator of the random moments.
     folder : Path
         Empty folder for the script's output.
 
     Returns
     -------
     report : KillReport
-        Report of all its searches.
+        Report on all searches of the script.
 
     Raises
     ------

@@ -46,8 +46,8 @@ class Problem:
     has_baseline : bool
         Whether the first of `initial_params` is the untuned estimator.
     n_own : int
-        Number of `initial_params`, at the beginning, that are the untuned models of a list.
-        Untuned models may lie outside the space.
+        Number of untuned models at the beginning of `initial_params`. Untuned models may lie
+        outside the space.
     races : bool
         Whether one unit is one fold, and candidates are dropped fold by fold. The mean of a
         candidate over its first folds is then compared with the means of other candidates over the
@@ -172,7 +172,7 @@ class Result:
         First line of the error message, "" if the job did not fail.
     fold_scores : tuple of float, default=()
         Scores on all folds evaluated so far, in the order of the folds; `score` is their mean.
-        Empty if a fold failed, or if there are no folds.
+        Empty if a fold failed, or without folds.
     spans : tuple of Span, default=()
         Start, end and worker of each fold, if known: unknown if the worker died. Results that
         differ only in their spans are equal.
@@ -297,7 +297,7 @@ class Trial:
     bracket : int
         Bracket in which the trial was started.
     parent : int or None
-        Parent trial, whose fitted state this trial continues to train.
+        Parent trial. This trial continues to train its fitted state.
     results : dict of int to Result
         Results by resource, in the order of arrival.
     running : int or None

@@ -1,4 +1,4 @@
-"""Page that shows running and finished searches.
+"""Write a page that shows running and finished searches.
 
     python -m sksearch.watch DIR [DIR ...] [--every SECONDS] [--output FILE]
 
@@ -123,22 +123,22 @@ def page(path: str | os.PathLike | Sequence[str | os.PathLike], every: float | N
     Parameters
     ----------
     path : str, path-like or sequence of these
-        The ``checkpoint_dir`` of a search, a directory that contains several, or a list.
+        The ``checkpoint_dir`` of a search, a directory that contains several of them, or a list.
     every : float or None, default=None
         Seconds after which a browser loads the page again, until all searches have ended.
 
     Returns
     -------
     html : str
-        A whole page, without links to other files. Texts of the journal are escaped, and the
-        browser runs no script but the page's own.
+        A self-contained page. Texts of the journal are escaped, and the browser runs only the
+        script of the page itself.
 
     Raises
     ------
     FileNotFoundError
         If no search has used this directory.
     JournalError
-        If the file is not a journal of a search, or of a newer version.
+        If the file is not a journal of a search, or was written by a newer version.
 
     Examples
     --------

@@ -118,8 +118,8 @@ if find_spec("sklearn.callback") is None:  # before 1.9
 class Interval(_Interval):
     """scikit-learn's ``Interval`` constraint, without some invalid numbers.
 
-    True and False, which are integers in Python, integers of hundreds of digits, and fractions,
-    which NumPy cannot check for NaN, are excluded.
+    It excludes True and False, integers of hundreds of digits, and fractions, which NumPy cannot
+    check for NaN.
     """
 
     def is_satisfied_by(self, val: Any) -> bool:

@@ -22,7 +22,7 @@ class Start:
     params : dict or None
         Candidate; None leaves the choice to the sampler.
     parent : int or None
-        Parent trial, whose fitted state the new trial continues to train.
+        Parent trial. The new trial continues to train its fitted state.
 
     Examples
     --------
@@ -114,8 +114,8 @@ class Plan:
     brackets : tuple of tuple of Rung
         Rungs of each bracket, lowest resource first.
     audits : tuple of tuple of int
-        Number of candidates of each rung of each bracket that are stopped there, and trained up to
-        the last rung afterwards for the audit. The last rung includes them. Empty without audits.
+        Number of candidates stopped at each rung of each bracket, and later trained up to the last
+        rung for the audit. The last rung includes them. Empty without audits.
     is_most : bool, default=False
         Whether the plan is an upper bound, because candidates may be dropped.
 

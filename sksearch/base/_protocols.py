@@ -50,7 +50,7 @@ class Sampler(Declares, ABC):
         """
 
     def predict(self, history: History, start: Start, params: Params) -> Prediction | None:
-        """Return the predicted score of a candidate, or None if there is no model."""
+        """Return the predicted score of a candidate, or None without a model."""
         return None
 
 
@@ -133,7 +133,7 @@ class Scheduler(Declares, ABC):
         return self, problem.min_resources
 
     def retired(self, history: History, job: Job) -> Iterable[int]:
-        """Return the trials whose fitted states are no longer needed after `job`; by default none.
+        """Return the trials with fitted states not needed after `job`; by default none.
 
         Parameters
         ----------

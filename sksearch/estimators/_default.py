@@ -24,7 +24,7 @@ def default_space(
     Parameters
     ----------
     estimator : estimator
-        An estimator of scikit-learn, imbalanced-learn, skorch, a boosting library or a custom
+        An estimator from scikit-learn, imbalanced-learn, skorch, a boosting library or a custom
         `sksearch.estimators.Family`; or a pipeline, ColumnTransformer, stack or other composition
         of these.
     n_samples : int, default=None
@@ -66,7 +66,7 @@ def default_space(
 
     Ranges for linear models, kernels, neighbours and nets assume columns of similar scale: put a
     scaler before them. Good values of ``epsilon`` in regression and ``alpha`` of a Lasso depend on
-    the scale of y, which is unknown here.
+    the scale of y, not known here.
 
     Unknown steps of a pipeline are not searched; the plan of a search lists them. At most two
     parameters of a transformer are searched.

@@ -57,8 +57,7 @@ class Family:
         Aliases by parameter name. An alias is searched instead of the parameter if the user has
         set it.
     counts : tuple of str
-        Name of the parameter for the number of iterations, which is found during training, and its
-        aliases.
+        Name of the parameter for the number of iterations found during training, and its aliases.
     default_count : int or None
         Default number of iterations, if ``get_params`` does not list it.
     smaller, larger : tuple of str
@@ -100,7 +99,7 @@ class Family:
     # ---- search space
 
     def space(self, estimator: Any, size: Size) -> SpaceDict | None:
-        """Return the default space of an estimator, or None if there is none.
+        """Return the default space of an estimator, or None if it is unknown.
 
         Parameters
         ----------

@@ -29,9 +29,9 @@ def first_candidates(
     Returns
     -------
     list of dict
-        Candidates of `default_space`, without parameters that are an `sksearch.space.Outcome`.
-        Each is meant for data on which the earlier ones are bad. The list is empty if there is
-        none for the estimator. The current parameters of the estimator are not included.
+        Candidates of `default_space`, without parameters with an `sksearch.space.Outcome`. Each is
+        meant for data on which the earlier ones are bad. The list is empty for an unknown
+        estimator. The current parameters of the estimator are not included.
 
     Raises
     ------

@@ -73,7 +73,7 @@ class MomentumProblem(BilevelProblem):
         return self.problem.mixed_product(np.split(w, 2)[0], theta, self._of_new(v), rows)
 
     def validation(self, w: np.ndarray, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        """Validation loss and its derivatives, which are 0 for the velocity."""
+        """Validation loss and its derivatives, 0 for the velocity."""
         loss, by_w, by_theta = self.problem.validation(np.split(w, 2)[0], theta)
         return loss, np.concatenate([by_w, np.zeros_like(by_w)]), by_theta
 

@@ -23,8 +23,7 @@ class LinearProblem(BilevelProblem):
     Parameters
     ----------
     X : array-like of shape (n_rows, n_features)
-        Training rows. For an intercept, add a column of ones, which is penalised like the other
-        columns.
+        Training rows. For an intercept, add a column of ones; it is penalised like the others.
     y : array-like of shape (n_rows,)
         Targets of the training rows; -1 and 1 for classification losses.
     X_val, y_val : array-like

@@ -93,7 +93,7 @@ class ConvNetClassifier(ImageClassifier):
     Parameters
     ----------
     n_filters : int, default=16
-        Number of filters in the first stage. Each further stage has twice as many.
+        Number of filters in the first stage. The number is doubled in each further stage.
     n_stages : int, default=3
         Number of stages. Each stage except the first begins by halving the image.
     n_blocks : int, default=1
@@ -113,9 +113,9 @@ class ConvNetClassifier(ImageClassifier):
         Number of epochs during which the learning rate rises from 0. Ignored if
         ``schedule="one_cycle"``.
     ema_decay : float, default=0.0
-        Decay of the moving average of the weights that is used for prediction; 0 for no average.
-        With a constant learning rate, averaging has much of the effect of a learning rate that has
-        fallen to 0, after any number of epochs.
+        Decay of the moving average of the weights used for prediction; 0 for no average. With a
+        constant learning rate, averaging has much of the effect of reducing the rate to 0, at any
+        time.
     {common}
 
     Attributes

@@ -51,7 +51,7 @@ class PredictionDisplay(Display):
     axes_ : list of matplotlib Axes
         Axes of the predictions and of the calibration.
     ax_ : matplotlib Axes
-        Axes whose area is divided among both plots.
+        Axes to be divided among both plots.
     figure_ : matplotlib Figure
         Figure of the axes.
 
@@ -63,9 +63,9 @@ class PredictionDisplay(Display):
     Notes
     -----
     A prediction uses only earlier results, so this is a test on new data. Intervals of other
-    probabilities than 95 % are those of a normal distribution on each side of the median. In
+    probabilities than 95 % assume half a normal distribution on each side of the median. In
     searches with several resources, only candidates that reached the resource of the prediction
-    are shown, which are better than average.
+    are shown; they are better than average.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class PredictionDisplay(Display):
             A fitted search of this library with a Gaussian process as its sampler, or the result
             of `load_history` or of `minimize`.
         ax : matplotlib Axes or None, default=None
-            Axes whose area is divided. None: a new figure.
+            Axes to be divided. None: a new figure.
 
         Returns
         -------
@@ -118,7 +118,7 @@ class PredictionDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Axes whose area is divided. None: a new figure.
+            Axes to be divided. None: a new figure.
 
         Returns
         -------

@@ -47,7 +47,7 @@ class ScheduleDisplay(Display):
         Parameters drawn: the ones that change during training, or all if the schedule has only one
         entry.
     ax_ : matplotlib Axes
-        Axes whose area is divided among the plots.
+        Axes to be divided among the plots.
     figure_ : matplotlib Figure
         Figure of the axes.
 

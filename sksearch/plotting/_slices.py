@@ -56,7 +56,7 @@ class SliceDisplay(Display):
     axes_ : list of matplotlib Axes
         Axes of each parameter.
     ax_ : matplotlib Axes
-        Axes whose area is divided among the plots.
+        Axes to be divided among the plots.
     figure_ : matplotlib Figure
         Figure of the axes.
 

@@ -19,7 +19,7 @@ from sksearch.history import Params
 
 @dataclass(frozen=True)
 class ParameterResource(Resource):
-    """Resource whose units are the values of an integer parameter, such as ``n_estimators``.
+    """Resource measured by an integer parameter of the estimator, such as ``n_estimators``.
 
     Ensembles grow from rung to rung: scikit-learn's with ``warm_start``, LightGBM, XGBoost and
     CatBoost. If a forest of 9 trees grows to 27, 18 trees are fitted, and it is identical to a

@@ -33,10 +33,10 @@ DRAW, RESTART = 0xC3A, 0xC3B  # words of seeds, unique to this module
 class CMAESSampler(Sampler):
     """Draw from a normal distribution that follows the results: CMA-ES with margin.
 
-    Numbers are drawn from a joint normal distribution on the unit cube, whose mean, step size and
-    covariances are updated from generation to generation, and choices from probabilities. Margins
-    ensure a minimum probability for every integer and every choice [1]_. It requires the package
-    ``cmaes``: ``pip install ".[cma]"`` in a checkout.
+    Numbers are drawn from a joint normal distribution on the unit cube, and choices from
+    probabilities. Mean, step size, covariances and probabilities are updated in each generation.
+    Margins ensure a minimum probability for every integer and every choice [1]_. It requires the
+    package ``cmaes``: ``pip install ".[cma]"`` in a checkout.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class CMAESSampler(Sampler):
     -----
     The distribution is a function of the history: it is computed by repeating the draws in the
     order of the log. A generation consists of `population_size` results at the same resource, in
-    the order of their arrival, so it never waits for running candidates, whose results may enter a
+    the order of their arrival, so it never waits for running candidates; their results may enter a
     later generation. Results at less than a fortieth of the largest resource are ignored.
 
     Only the ranks of scores are used; candidates that violate bounds rank below all others, and

@@ -33,12 +33,12 @@ class GeneticSampler(PopulationSampler):
 
     Notes
     -----
-    There are no generations: the population consists of the N best results so far, so it never
-    waits for running candidates. Each parent is the better of two random members of the
-    population. A number is drawn uniformly between the numbers of both parents, extended on both
-    sides by half of their distance (BLX-0.5 [1]_); a choice is inherited from one parent. Then
-    each of the d parameters is mutated with probability 1 / d: a number by a normal step with a
-    random scale of 0.3 to 30 % of its range, a choice by a new draw.
+    Instead of generations, the population consists of the N best results so far, so it never waits
+    for running candidates. Each parent is the better of two random members of the population. A
+    number is drawn uniformly between the numbers of both parents, extended on both sides by half
+    of their distance (BLX-0.5 [1]_); a choice is inherited from one parent. Then each of the d
+    parameters is mutated with probability 1 / d: a number by a normal step with a random scale of
+    0.3 to 30 % of its range, a choice by a new draw.
 
     A parameter active in only one parent is inherited from this parent, and a parameter active in
     neither parent is drawn at random. An integer is placed at random within its interval of the

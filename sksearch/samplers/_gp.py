@@ -61,8 +61,8 @@ class GPSampler(LearningSampler):
         resource with enough of them; "joint": all results, with the resource as an additional
         coordinate. Both ignore results at less than a fortieth of the largest resource. The others
         use results at the lowest rung of the current bracket: its own and, from earlier brackets,
-        none ("none"), all ("all"), those of the survivors ("survivors", SURV in [6]_) or those of
-        the candidates stopped there ("same").
+        none ("none"), all ("all"), only from survivors ("survivors", SURV in [6]_) or only from
+        candidates stopped there ("same").
     n_restarts : int, default=0
         Number of random starting points of the optimisation of hyperparameters, in addition to the
         mode of the prior.
@@ -76,19 +76,19 @@ class GPSampler(LearningSampler):
     candidate does not fail, and the acquisition function is multiplied by it. Measured bounds are
     treated in the same way: a process models the distance to each bound, and the acquisition
     function is multiplied by the probability that the bound is satisfied. The best score is then
-    the best among candidates that satisfy all bounds. As long as there is no such candidate, only
-    the probability is maximised.
+    the best among candidates that satisfy all bounds. Before the first such candidate, only the
+    probability is maximised.
 
     To disable a guard, list only the others in `guards`:
 
     - "interior": the acquisition function is multiplied by a prior belief that the maximum is not
       at the bounds of the ranges, with an influence that decreases with the number of results
-      [4]_. Otherwise proposals are often at the bounds, where a Gaussian process is most
-      uncertain. Not used for sampled proposals ("thompson", "ei_distribution").
+      [4]_. Otherwise proposals are often at the bounds, because a Gaussian process is most
+      uncertain there. Not used for sampled proposals ("thompson", "ei_distribution").
     - "outliers": very low scores are clipped, and all scores are transformed towards normality.
       Otherwise scores are only standardised, which may be better in a curved valley.
     - "prior": the hyperparameters of the process of scores have a prior. Otherwise they maximise
-      the marginal likelihood, as in most papers, which is unreliable with few results.
+      the marginal likelihood, as in most papers; this is unreliable with few results.
     - "second_opinion": after five results without an improvement, every second proposal comes from
       `TPESampler`, until there is one. A wrong model may otherwise remain wrong, because only its
       own proposals are evaluated.
@@ -177,9 +177,9 @@ class GPSampler(LearningSampler):
     def predict(self, history: History, start: Start, params: Params) -> Prediction | None:
         """Return median and interval of the score, according to the model used for proposals.
 
-        Candidates still running are ignored. If there are several processes, mean and variance are
-        those of their mixture. The interval is widened according to the errors of earlier
-        predictions, but is never wider than the interval of earlier scores.
+        Candidates still running are ignored. For several processes, mean and variance of their
+        mixture are used. The interval is widened according to the errors of earlier predictions,
+        but is never wider than the interval of earlier scores.
 
         Parameters
         ----------

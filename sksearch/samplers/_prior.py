@@ -29,8 +29,8 @@ class PriorSampler(Sampler):
     -----
     The n-th candidate is drawn from the prior with a probability of 1 / 2 or 10 / n, whichever is
     smaller. The mixture of the prior and the uniform distribution follows [1]_; the decay of the
-    prior follows [2]_. Of n > 20 candidates, about 10 + 10 log(n / 20) are drawn from the prior,
-    such as 26 of 100. A misleading prior costs no more than these candidates.
+    prior follows [2]_. Among n > 20 candidates, about 10 + 10 log(n / 20) are drawn from the
+    prior, such as 26 of 100. A misleading prior costs no more than these candidates.
 
     References
     ----------

@@ -39,7 +39,7 @@ class PSOSampler(PopulationSampler):
 
     Notes
     -----
-    The velocity is ``0.6 (x - x') + 1.5 (a (p - x) + b (g - x))``, where x is the position of the
+    The velocity is ``0.6 (x - x') + 1.5 (a (p - x) + b (g - x))``, with x the position of the
     particle, x' its previous position, p its best position, g the best position of all particles,
     and a and b are uniform in [0, 1] for each parameter. In [2]_ the weights are 0.7298 and
     1.49618, for swarms with thousands of evaluations. Steps are limited to a fifth of the range,
@@ -77,7 +77,7 @@ class PSOSampler(PopulationSampler):
     transfer: str = "rung"
 
     def count_initial(self, problem: Problem) -> int:
-        """Return the number of particles, whose first positions are quasi-random."""
+        """Return the number of particles, at first in quasi-random positions."""
         return self.population_size or 10
 
     def _offspring(

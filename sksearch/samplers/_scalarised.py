@@ -26,7 +26,7 @@ class ScalarisedSampler(Sampler):
     method : {"tchebycheff", "hypervolume"}, default="tchebycheff"
         Conversion of objectives to a score. "tchebycheff": the largest weighted loss plus 0.05
         times the sum of all weighted losses, as in ParEGO [1]_. "hypervolume": the minimum of the
-        objectives divided by their weights, whose average over weights is the hypervolume [2]_.
+        objectives divided by their weights; its average over weights is the hypervolume [2]_.
 
     Notes
     -----

@@ -45,21 +45,21 @@ class TPESampler(LearningSampler):
         Results to learn from in a search with several rungs. "rung": results at the largest
         resource with enough of them, as in BOHB [2]_, ignoring results at less than a fortieth of
         the largest resource. The others use results at the lowest rung of the current bracket: its
-        own and, from earlier brackets, none ("none"), all ("all"), those of the survivors
-        ("survivors") or those of the candidates stopped there ("same"); see NONE, ALL, SURV and
-        SAME in [4]_.
+        own and, from earlier brackets, none ("none"), all ("all"), only from survivors
+        ("survivors") or only from candidates stopped there ("same"); see NONE, ALL, SURV and SAME
+        in [4]_.
 
     Notes
     -----
     A Gaussian process models p(y | x), the score of given parameters. This sampler models
     p(x | y): the density l of parameters with a score among the best, p(x | y >= y*), and the
-    density g of the others, with p(y >= y*) = gamma. By Bayes' rule p(y >= y* | x) = gamma l /
-    (gamma l + (1 - gamma) g), and the expected improvement over y* is proportional to it, because
-    l is the same density for all scores above y*. Both increase with l / g [1]_, so the sampler
-    draws 24 candidates from l and proposes the one with the greatest l / g. Candidates that
-    failed, violate a bound or are still running belong to g. The ratio l / g is multiplied by the
-    probability that a candidate does not fail and satisfies its bounds, which is computed in the
-    same way from two densities.
+    density g of the others, with p(y >= y*) = gamma. According to Bayes' rule p(y >= y* | x) =
+    gamma l / (gamma l + (1 - gamma) g), and the expected improvement over y* is proportional to
+    it, because l is the same density for all scores above y*. Both increase with l / g [1]_, so
+    the sampler draws 24 candidates from l and proposes the one with the greatest l / g. Candidates
+    that failed, violate a bound or are still running belong to g. The ratio l / g is multiplied by
+    the probability that a candidate does not fail and satisfies its bounds, computed in the same
+    way from two densities.
 
     With more than 300 results and failures, the densities use the 25 best results and a sample of
     300. As in the weights of g, later results have a higher probability of being drawn [5]_. The

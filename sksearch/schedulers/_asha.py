@@ -12,9 +12,8 @@ from sksearch.schedulers._successive_halving import SuccessiveHalving
 class ASHA(Halving, AsynchronousScheduler):
     """Asynchronous successive halving: promote candidates without waiting for a rung.
 
-    An idle worker promotes a candidate that is among the best ``1 / factor`` of its rung and has
-    not been promoted, beginning with the highest rung. If there is no such candidate, it starts a
-    new one.
+    An idle worker promotes a candidate among the best ``1 / factor`` of its rung, if one has not
+    been promoted, beginning with the highest rung. Otherwise it starts a new candidate.
 
     Parameters
     ----------

@@ -36,9 +36,9 @@ class Fabolas(Scheduler):
     n_candidates : int or None, default=30
         Number of candidates. None: no limit.
     n_initial : int, default=20
-        Number of candidates, at most half of all, that are chosen by the sampler and evaluated
-        before the first model: all at the smallest size, and the better half of each size at the
-        next larger size.
+        Number of candidates, at most half of all, chosen by the sampler and evaluated before the
+        first model: all at the smallest size, and the better half of each size at the next larger
+        size.
     cost : {"seconds", "resource"}, default="seconds"
         Cost by which an expected improvement is divided. "seconds": measured seconds, predicted by
         a model. "resource": units of the resource, so that runs are exactly repeatable.
@@ -47,7 +47,7 @@ class Fabolas(Scheduler):
     -----
     Sizes are the full size, a half, a quarter, and so forth. The first candidates are evaluated at
     1/64, 1/32, 1/16 and 1/8 of the resource, as in [1]_. In [1]_ each is evaluated at all four
-    sizes. Here their number is halved from size to size, which allows four times as many
+    sizes. Here their number is halved from size to size, which allows four times the number of
     candidates for the same cost. Because the search may end at any time, the candidate with the
     best predicted score at full size is evaluated at full size whenever smaller sizes have cost
     more than such an evaluation. At the end this is repeated, at most three times, while a

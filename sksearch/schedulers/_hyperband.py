@@ -17,8 +17,8 @@ from sksearch.schedulers._halving import Halving
 class Hyperband(Halving, BracketScheduler):
     """Brackets of successive halving, one for each possible lowest rung.
 
-    It is unknown how much training it takes to tell good candidates from bad ones, so every
-    possible lowest rung is tried.
+    It is unknown how much training is necessary to distinguish good candidates from bad ones, so
+    every possible lowest rung is tried.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ class IncrementalEvaluation(BracketScheduler):
     ``b_init / (1 - r) + b r / (1 - r)**2`` as the denominator if training starts from scratch at
     each rung. The formula assumes an infinite series of rungs and fractions of candidates. In
     practice at least one candidate is kept, which may cost more than `budget`. The population is
-    then the largest whose actual cost is within the budget. Usually the actual cost is lower, and
+    then the largest with an actual cost within the budget. Usually the actual cost is lower, and
     the rest of the budget is not spent.
 
     The last rung has a single candidate. (The number of rungs in [1]_,

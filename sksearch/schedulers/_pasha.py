@@ -48,16 +48,16 @@ class PASHA(Halving, AsynchronousScheduler):
     -----
     Two rankings agree if, for each rank, the candidate with this rank at the upper rung and the
     one with this rank at the lower rung have scores at the lower rung that differ by at most
-    epsilon. Epsilon is an estimate of the noise. It is computed from pairs of candidates whose
-    order has changed twice, so that it is the original order again: the 90th percentile of the
-    differences between their scores at the upper rung.
+    epsilon. Epsilon is an estimate of the noise. It is computed from pairs of candidates that have
+    changed their order twice, back to the original order: the 90th percentile of the differences
+    between their scores at the upper rung.
 
     Departures from [1]_:
 
     - Scores are known at rungs only, not after each epoch. With fewer than three rungs epsilon is
       therefore 0, so any change of order adds the third rung.
-    - If there is no such pair at the highest rung, epsilon is computed at the highest rung below
-      that has one, from all its results so far.
+    - If the highest rung has no such pair, epsilon is computed at the highest rung with one, from
+      all its results so far.
     - Candidates with equal scores at the highest rung keep their order from the rung below.
     - The best candidate continues training up to `max_resources` and is scored there. In [1]_ it
       is trained from scratch after the search. If this fails, the search ends.

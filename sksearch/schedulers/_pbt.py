@@ -29,7 +29,7 @@ N_TRIES = 100  # attempts to find allowed parameters
 
 @dataclass(frozen=True)
 class PopulationBasedTraining(Scheduler):
-    """Train a population, whose worst members are replaced by copies of the best at each step.
+    """Train a population, and replace the worst members by copies of the best at each step.
 
     All members are trained for `step` units. Then each of the worst 20 % is replaced by a child of
     one of the best 20 %, which continues from the fitted states of its parent, of all folds, with

@@ -59,7 +59,7 @@ class FoldRace(Scheduler):
     Notes
     -----
     A candidate is dropped after r of k folds if the mean of the leader's scores minus its own on
-    these folds is larger than ``q * sqrt(s2 * (k - r) / (k * r))``, where q is the quantile of
+    these folds is larger than ``q * sqrt(s2 * (k - r) / (k * r))``, with q the quantile of
     Student's t for ``error / n_rungs``. The error is divided among the comparisons of a candidate
     and one more, because the leader was selected by its scores. s2 is the variance of the
     differences on single folds, pooled over this candidate and the complete candidates; before

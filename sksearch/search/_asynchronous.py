@@ -19,10 +19,10 @@ from sksearch.space import Space
 class ASHASearchCV(BaseSearch):
     """Asynchronous successive halving: no worker waits for a rung to be complete.
 
-    An idle worker promotes a candidate that is among the best ``1 / factor`` of its rung so far.
-    If there is no such candidate, it starts a new one. All workers are always busy, even if there
-    are many of them or if fits vary in duration, but the promoted candidates depend on the order
-    of the results.
+    An idle worker promotes a candidate if one is among the best ``1 / factor`` of its rung so far.
+    Otherwise it starts a new candidate. All workers are always busy, even if there are many of
+    them or if fits vary in duration, but the promoted candidates depend on the order of the
+    results.
 
     Parameters
     ----------

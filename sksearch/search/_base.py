@@ -387,8 +387,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         -------
         plan : SearchPlan
             Plan, shown as a table by ``print`` and in notebooks. `fit` follows it exactly, unless
-            the search stops early, or so many candidates fail that fewer than planned can be
-            promoted.
+            the search stops early, or failures leave fewer candidates to promote than planned.
         """
         self._validate_params()
         settle(self.estimator, X, y)

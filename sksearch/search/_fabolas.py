@@ -32,7 +32,7 @@ class FabolasSearchCV(BaseSearch):
         Lists or distributions by parameter name, as for `RandomizedSearchCV`, or a list of such
         dicts. None: the default space of the estimator.
     n_iter : int or None, default=50
-        Number of candidates, most of which are fitted at small sizes only. None: no limit except
+        Number of candidates, most of them fitted at small sizes only. None: no limit except
         `timeout`.
     n_initial : int, default=20
         Number of quasi-random candidates before the first model, at most half of all. All are

@@ -252,10 +252,10 @@ class SuccessiveHalvingSearchCV(_HalvingSearchCV):
 class HyperbandSearchCV(BaseSearch):
     """Hyperband: several brackets of successive halving, from early to no stopping.
 
-    Each bracket starts at a different resource, so you need not know how much training it takes to
-    tell good candidates from bad ones. Numbers of candidates and resources are computed exactly:
-    ``max_resources=243`` gives six rungs. Epochs, trees and folds of earlier rungs are never
-    trained again.
+    Each bracket starts at a different resource, so you need not decide how much training is
+    necessary to distinguish good candidates from bad ones. Numbers of candidates and resources are
+    computed exactly: ``max_resources=243`` gives six rungs. Epochs, trees and folds of earlier
+    rungs are never trained again.
 
     Parameters
     ----------

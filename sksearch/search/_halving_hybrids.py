@@ -39,8 +39,8 @@ class GPHalvingSearchCV(BaseSearch):
         One candidate in `factor` is promoted, and rungs are `factor` times apart. The first
         bracket has four rungs, a later one three.
     n_iterations : int, default=8
-        Number of brackets, each with new candidates. The first has as many candidates as the
-        budget of a Hyperband bracket allows.
+        Number of brackets, each with new candidates. The first has the largest number of
+        candidates within the budget of a Hyperband bracket.
     acquisition : str or Acquisition, default="ei_distribution"
         "ei_distribution" draws the candidates of a bracket from the expected improvement,
         normalised to a density. For the others see `GPBayesSearchCV`.
@@ -298,8 +298,8 @@ class TPEHalvingSearchCV(BaseSearch):
         One candidate in `factor` is promoted, and rungs are `factor` times apart. The first
         bracket has four rungs, a later one three.
     n_iterations : int, default=8
-        Number of brackets, each with new candidates. The first has as many candidates as the
-        budget of a Hyperband bracket allows.
+        Number of brackets, each with new candidates. The first has the largest number of
+        candidates within the budget of a Hyperband bracket.
     transfer : {"rung", "none", "all", "survivors", "same"}, default="rung"
         Results to learn from, see `BOHBSearchCV`.
     n_initial : int or None, default=None

@@ -44,8 +44,8 @@ class BOHBSearchCV(BaseSearch):
         Results to learn from. "rung": results at the largest resource with enough of them, as in
         [1]_, and at least a fortieth of `max_resources`. The others use results at the lowest rung
         of the current bracket: its own and, from earlier brackets, none ("none"), all ("all"),
-        those of candidates that reached the last rung ("survivors") or those of candidates stopped
-        there ("same").
+        only from candidates that reached the last rung ("survivors") or only from candidates
+        stopped there ("same").
     n_initial : int or None, default=None
         Number of quasi-random candidates before the first model. None: 4 to 10, depending on the
         number of parameters.

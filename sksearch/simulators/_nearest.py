@@ -185,7 +185,7 @@ class NearestCurves(CurveProblem):
             pandas DataFrame, or any other table in which ``frame[name]`` is a column.
         space : dict
             Names of parameters and their choices or distributions. Each parameter is a column of
-            `frame`, with NaN or None where it is inactive.
+            `frame`, with NaN or None if inactive.
         curves : list of str
             Names of the columns with the losses after each epoch, in order.
 
@@ -223,7 +223,7 @@ class NearestCurves(CurveProblem):
         Returns
         -------
         problem : NearestCurves
-            Problem whose losses are minus the scores.
+            Problem with losses equal to minus the scores.
 
         Raises
         ------

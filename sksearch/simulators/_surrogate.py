@@ -30,7 +30,7 @@ EPOCH = "epoch"  # column of the resource, if the model was fitted to named colu
 
 
 class SurrogateProblem(CurveProblem):
-    """Problem whose losses are predicted by a model: a fitted regressor or an ONNX network.
+    """Problem with losses predicted by a model: a fitted regressor or an ONNX network.
 
     Parameters
     ----------

@@ -53,8 +53,7 @@ class TabularProblem(CurveProblem):
         If True, the curve of a row is one of its repetitions, chosen by the seed. If False, it is
         the mean over repetitions.
     categories : collection of str, default=()
-        Names of parameters whose numeric choices are unordered: the distance of any two choices is
-        1.
+        Names of parameters with unordered numeric choices: the distance of any two choices is 1.
 
     Attributes
     ----------
@@ -63,7 +62,7 @@ class TabularProblem(CurveProblem):
         `nearest`; otherwise a list of dicts with a single candidate each, so that searches draw
         rows without replacement.
     max_resources : int
-        Number of epochs; 1 if there are no epochs.
+        Number of epochs; 1 without epochs.
     minimum, best : float or None
         Lowest final loss of the rows, as a mean over repetitions.
     median : float

@@ -36,7 +36,7 @@ class Outcome:
     -----
     An outcome can be the value of ``max_iter`` of ``HistGradientBoosting``, ``n_estimators`` of
     ``GradientBoosting``, the number of trees of other libraries' boosting, and ``max_iter`` of an
-    ``MLP``, which is trained epoch by epoch with ``partial_fit``.
+    ``MLP``, trained epoch by epoch with ``partial_fit``.
 
     Examples
     --------

@@ -42,8 +42,8 @@ class Space:
         object with ``rvs`` such as a frozen SciPy distribution, or a `When` around one of them. A
         list of dicts is a union: each candidate is drawn from one of the dicts.
     accepts : callable, default=None
-        ``accepts(name, value) -> bool``: whether the estimator accepts a choice that is NaN or
-        infinite. None: such choices raise an error.
+        ``accepts(name, value) -> bool``: whether the estimator accepts a NaN or infinite choice.
+        None: such choices raise an error.
 
     Attributes
     ----------
@@ -339,7 +339,7 @@ class Space:
         return subspace.candidate(k)
 
     def key(self, params: dict[str, Any]) -> tuple:
-        """Return a hashable key, which is equal for equal candidates only.
+        """Return a hashable key, equal for equal candidates only.
 
         Parameters
         ----------
@@ -361,7 +361,7 @@ class Space:
         rng: np.random.Generator,
         allows: Callable[[dict[str, Any]], bool] | None = None,
     ) -> dict[str, Any] | None:
-        """Draw a candidate that is not in a set of known candidates.
+        """Draw a candidate outside a set of known candidates.
 
         Parameters
         ----------
@@ -513,8 +513,8 @@ class Space:
         -------
         params : dict or None
             Values of the active parameters, with the values of the space for constant parameters.
-            Unless `inside`, they may lie outside the ranges. None if there is no such candidate,
-            for example if it is not in a list of candidates.
+            Unless `inside`, they may lie outside the ranges. None if this is impossible, for
+            example if it is not in a list of candidates.
         """
         free = not self._candidate_list
         allowed = [each for each in self._subspaces if each.admits(values, kept)]
@@ -532,7 +532,7 @@ class Space:
         return next(iter(candidates), None if must_be_inside else found[0])
 
     def outcome(self, params: dict[str, Any]) -> tuple[str, Outcome] | None:
-        """Return the parameter of a candidate that is found in training.
+        """Return the parameter of a candidate found in training.
 
         Parameters
         ----------
@@ -542,7 +542,7 @@ class Space:
         Returns
         -------
         outcome : tuple (str, Outcome) or None
-            Name of the parameter and its outcome. None if there is no such parameter.
+            Name of the parameter and its outcome. None for a candidate without such a parameter.
         """
         if len(self._outcomes) == 1 or not any(self._outcomes):
             return self._outcomes[0]
@@ -551,7 +551,7 @@ class Space:
 
     @property
     def outcomes(self) -> list[str]:
-        """Names of the parameters that are found in training, list of str."""
+        """Names of the parameters found in training, list of str."""
         return sorted({found[0] for found in self._outcomes if found})
 
     def _owner(self, params: dict[str, Any]) -> int | None:

@@ -40,7 +40,7 @@ class Density:
     bandwidth : float
         Half the width of the kernel.
     mean : float
-        Mean of the values, which is also the mean of the density.
+        Mean of the values and of the density.
     support : tuple of float
         Interval outside which the density is 0.
 
@@ -78,7 +78,7 @@ class Density:
 
     @property
     def mean(self) -> float:
-        """Mean of the values, which is also the mean of the density."""
+        """Mean of the values and of the density."""
         return float(self.values.mean())
 
     @property

@@ -71,8 +71,8 @@ def profiles(curves: ArrayLike) -> Profiles:
     Notes
     -----
     In [1]_ the order is the share of pairs of curves that keep their strict order. Here two curves
-    that are equal at both epochs also keep their order, so the order is 1 if no curve changes.
-    Both definitions agree if there are no ties.
+    equal at both epochs also keep their order, so the order is 1 if no curve changes. Both
+    definitions agree without ties.
 
     References
     ----------

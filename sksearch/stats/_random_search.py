@@ -24,7 +24,7 @@ def hit_probability(n_models: int, n_top: int, n_draws: int) -> float:
     n_models : int
         Number of models in the space.
     n_top : int
-        Number of models that are good enough.
+        Number of sufficiently good models.
     n_draws : int
         Number of models drawn, without replacement.
 
@@ -61,7 +61,7 @@ def draws_to_hit(n_models: int, n_top: int, probability: float | Fraction) -> in
     n_models : int
         Number of models in the space.
     n_top : int
-        Number of models that are good enough.
+        Number of sufficiently good models.
     probability : float or Fraction
         Probability to be exceeded. A float is interpreted as the decimal as which it is printed:
         0.95 is 19/20.

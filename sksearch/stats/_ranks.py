@@ -173,7 +173,7 @@ def wilcoxon_holm(losses: ArrayLike, control: int | None = None) -> np.ndarray:
     -------
     p_values : ndarray of shape (n_methods,) or (n_methods, n_methods)
         Two-sided p-values, adjusted for the number of comparisons. NaN for a method and itself, 1
-        for methods that are equal on all problems.
+        for methods with equal losses on all problems.
 
     Raises
     ------

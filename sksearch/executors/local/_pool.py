@@ -173,7 +173,7 @@ def _keep_workers(visible: tuple[str | None, ...], workers: list[WorkerProcess])
 
 
 def end_idle_workers(idle_seconds: float = 0) -> None:
-    """End the idle worker processes that are kept for later searches.
+    """End idle worker processes, kept for later searches.
 
     They end by themselves after five idle minutes, as does the process from which they are forked.
     Until then each keeps its memory, a few hundred megabytes on a GPU.

@@ -190,7 +190,7 @@ class SearchPlan:
 
     @property
     def top(self) -> int:
-        """Number of units at the last rung; 0 if there are no rungs."""
+        """Number of units at the last rung; 0 without rungs."""
         return max((rung.n_resources for rung in self.rungs), default=0)
 
     @property
