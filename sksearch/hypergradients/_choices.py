@@ -41,7 +41,7 @@ def relaxed_choices(
         (n_choices, n_options). The rows of `z` sum to 1. The gradient may be a hypergradient, such
         as the result of `implicit`.
     theta : ndarray of shape (n_choices, n_options)
-        Logits. If a choice has fewer options, the others are ``-inf``.
+        Logits, which are ``-inf`` for the missing options of choices with fewer options.
     n_draws : int, default=16
         Number of draws.
     temperature : float, default=0.5

@@ -59,8 +59,8 @@ class PASHA(Halving, AsynchronousScheduler):
     - If the highest rung has no such pair, epsilon is computed at the highest rung with one, from
       all its results so far.
     - Candidates with equal scores at the highest rung keep their order from the rung below.
-    - The best candidate continues training up to `max_resources` and is scored there. In [1]_ it
-      is trained from scratch after the search. If this fails, the search ends.
+    - The best candidate continues training up to `max_resources` and is scored there. If this
+      fails, the search ends. In [1]_ it is trained from scratch after the search.
 
     If all rungs are added, the plan is a lower bound, as with `ASHA`. If rankings agree early, the
     search costs less. This requires rungs with few candidates or little noise.

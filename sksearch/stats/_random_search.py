@@ -78,9 +78,8 @@ def draws_to_hit(n_models: int, n_top: int, probability: float | Fraction) -> in
 
     Notes
     -----
-    The computation is exact, because a rounding error could matter if the probability is met
-    exactly. Results agree with the table in [1]_; the limits of the products in the text of [1]_
-    are off by one.
+    The computation uses integers, so the result has no rounding errors. Results agree with the
+    table in [1]_; the limits of the products in the text of [1]_ are off by one.
 
     References
     ----------
