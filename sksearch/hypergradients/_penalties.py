@@ -80,7 +80,7 @@ class FeaturePenalties(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If there is not one positive penalty for each group, or not one group for each feature.
+            If a penalty is not positive, or if `penalties` or `groups` has the wrong length.
         """
         validate_data(self, X, accept_sparse=("csr", "csc"))
         groups = self.group_of(self.n_features_in_)
