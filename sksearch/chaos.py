@@ -286,7 +286,8 @@ def _wait(process, folder, seconds):
     """Wait; return whether the process has ended. RuntimeError if it failed by itself."""
     try:
         status = process.wait(seconds)
-    except subprocess.TimeoutExpired:  # it is to be killed: the usual end
+    # The usual case: the script is still running and is killed now
+    except subprocess.TimeoutExpired:
         return False
     if status != 0:
         said = (folder / "output").read_text(errors="replace").splitlines()[-15:]

@@ -174,7 +174,7 @@ def _read(paths, every):
     saved, sections = [], []
     for folder in folders:
         with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")  # of a damaged journal
+            warnings.simplefilter("always")  # warnings about a damaged journal
             saved.append(load_history(folder))
         notes = [element("p", _short(w.message), class_="bad") for w in caught]
         title = _short(saved[-1].header.get("class", "Search"))

@@ -17,8 +17,8 @@ import numpy as np
 from sksearch._utils._terminal import warn
 
 LONGEST = 200  # characters of an error in a report
-MANY_ROWS = 50  # of which no two have the same value, as an ID
-ID = re.compile(r"(?i:(^|[\W_])(id|uuid|guid|key|index)$)|[a-z]I[Dd]$")  # as names of columns end
+MANY_ROWS = 50  # from this number of rows, a column without repeated values is an ID
+ID = re.compile(r"(?i:(^|[\W_])(id|uuid|guid|key|index)$)|[a-z]I[Dd]$")  # endings of column names
 
 
 def glance(look: Callable, *args: Any, otherwise: Any = None) -> Any:
@@ -112,5 +112,5 @@ def is_id(name: object, column: Any) -> bool:
         return False
     if any(len(str(text).split()) > 1 for text in texts):  # names and documents
         return False
-    numbers = glance(values.astype, float)  # of measurements as texts some have digits
+    numbers = glance(values.astype, float)  # texts with measurements: some contain digits
     return numbers is None or bool((numbers == np.floor(numbers)).all())

@@ -258,7 +258,8 @@ class SavedSearch:
         header, by_folds = self._header, self.plan_.by_folds
         shown = header.n_splits, header.return_train_score, () if header.whole else COLUMNS
         wins = header.any_rung_wins
-        with warnings.catch_warnings():  # from non-finite scores, as during the search
+        # Warnings about non-finite scores, which the search has already shown
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             return cv_results(rows, *shown, wins, violations, by_folds, header.search in NAMESAKES)
 

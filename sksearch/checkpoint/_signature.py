@@ -67,7 +67,8 @@ def _write_key(file: Path) -> None:
     try:
         write_new(unfinished, secrets.token_bytes(SIZE))
         try:
-            system().link(unfinished, file)  # of two concurrent keys, the first one stays
+            # If two keys are created at the same time, keep the first
+            system().link(unfinished, file)
         except FileExistsError:
             pass
         except OSError:  # no hard links on this file system

@@ -98,12 +98,12 @@ class VirtualClock:
         if isinstance(n_workers, bool) or not isinstance(n_workers, Integral) or n_workers < 1:
             raise ValueError(f"n_workers={n_workers!r} must be an integer of at least 1.")
         self.n_workers: int = int(n_workers)
-        self._token: Any = None  # of the context variable, while the clock is open
+        self._token: Any = None  # token of the context variable, while the clock is open
         self._reset()
 
     def _reset(self) -> None:
         self._time = self._busy = 0
-        self._spent: int | None = None  # by the running task
+        self._spent: int | None = None  # time spent by the running task
         self._queue: deque = deque()
         self._running: list[_VirtualTask] = []
         self._numbers = count()

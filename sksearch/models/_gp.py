@@ -87,7 +87,7 @@ class GaussianProcess:
         self.U = U
         self._features = self.kernel.features(self.theta[1:], U)
         K = self.kernel.covariance(self.theta[1:], self._features, self._features)
-        self._noise = np.broadcast_to(self.noise + noise, len(U))  # of each value
+        self._noise = np.broadcast_to(self.noise + noise, len(U))  # noise variance of each value
         K[np.diag_indices(len(K))] += self._noise
         self.factor = CholeskyFactor(K)
         return self.set_values(y)

@@ -20,7 +20,7 @@ from scipy.optimize import minimize
 from sksearch.models._gp import log_likelihood_gradient
 from sksearch.models._kernels import MixedKernel
 
-BOUNDS_NOISE = (np.log(1e-7), np.log(1.0))  # from rounding errors to all of the variance
+BOUNDS_NOISE = (np.log(1e-7), np.log(1.0))  # from rounding errors to the whole variance
 BOUNDS = (np.log(1e-3), np.log(1e3))
 GROWTH = 1.15  # ratio of the numbers of points at which hyperparameters are learned again
 N_SAMPLES, N_BURN_IN, THINNING = 10, 20, 3  # steps are correlated, so most are dropped
@@ -162,7 +162,7 @@ def learn_theta(
             jac=True,
             method="L-BFGS-B",
             bounds=bounds,
-            # Each iteration costs O(n^3), and many rows tell more.
+            # Each iteration costs O(n^3), and with many rows fewer are needed.
             options={"maxiter": 40 if len(y) <= 300 else 20, "ftol": 1e-5},
         )
         if best is None or found.fun < best.fun:

@@ -6,7 +6,7 @@ from scipy.special import boxcox1p, inv_boxcox1p
 
 FENCE = 3.0  # spreads below the median; worse scores are raised to it
 MAX_SPREAD = 4.0  # relative to the spread of the better half
-EXPONENTS = (-2.0, 4.0)  # of the Yeo-Johnson transformation; 1 is the identity
+EXPONENTS = (-2.0, 4.0)  # range of exponents of the Yeo-Johnson transformation; 1 is the identity
 
 
 def standardise(y: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from sksearch.stats._ranks import critical_difference
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-BAR_HEIGHT, NAME_HEIGHT = 0.28, 0.55  # of the row of a bar, and of a name
+BAR_HEIGHT, NAME_HEIGHT = 0.28, 0.55  # height of a row with a bar, and of a row with a name
 
 
 class CriticalDifferenceDisplay(Display):

@@ -13,7 +13,7 @@ from sksearch.stats._density import Density, silverman_bandwidth
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-N_POINTS = 512  # of a curve
+N_POINTS = 512  # points of a curve
 TAIL = 0.995  # quantile that the axis ends at: one bad run would squeeze all the others
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 N_LEGEND = 8  # entries for resources; more would not be read
-ROW_HEIGHT = 0.02  # of a row of marks at the bottom of the axes, as a share of their height
+ROW_HEIGHT = 0.02  # height of a row of marks at the bottom, as a share of the axes
 
 # Resources and scores by the id of a trial.
 Curves = dict[int, tuple[np.ndarray, np.ndarray]]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 N_SHOWN = 15  # parameters; the others together are one more bar
-KNOWN = 0.1  # of the variance that must be explained for the picture to mean anything
+KNOWN = 0.1  # least share of explained variance at which the plot is meaningful
 
 
 class ImportanceDisplay(Display):

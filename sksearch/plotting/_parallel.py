@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 N_SHOWN = 8  # parameters, if none are named: the most important ones
 N_GOOD = 20  # candidates drawn dark, at most
-GOOD = 0.1  # and their share
+GOOD = 0.1  # share of good candidates
 
 
 class ParallelDisplay(Display):

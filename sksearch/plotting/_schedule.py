@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LOG_FROM = 10  # ratio of the largest to the smallest value from which on an axis is logarithmic
-N_CHOICES = 8  # of which all are named on an axis
+N_CHOICES = 8  # with more choices, not all are named on an axis
 
 Stretch = tuple[int, int, dict[str, Any]]  # first and last number of units, and parameters
 

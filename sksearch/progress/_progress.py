@@ -308,8 +308,8 @@ class _Counts:
         self.n_jobs = self.spent = self.n_running = self.units_running = 0
         self._rung: tuple[int, int] | None = None  # bracket and resource of the latest result
         self._best = (0, math.nan)  # resource, score
-        self._model = ""  # of the best score, if there are several
-        self._sums = [0.0] * 3  # of paid**2, cost, paid * cost; n_jobs and spent are the others
+        self._model = ""  # model with the best score, if there are several models
+        self._sums = [0.0] * 3  # sums of paid**2, cost and paid * cost for a regression
         self._base = (0, 0)  # n_jobs and spent at the beginning
         self._estimate = (math.nan, 0, 0.0)  # seconds left, number of jobs behind it, and its time
 

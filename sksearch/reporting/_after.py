@@ -26,7 +26,7 @@ from sksearch.reader._sources import FinishedSearch
 from sksearch.reader._values import key_of_params
 from sksearch.reporting._rivals import read_results
 
-N_CLASSES = 3  # whose shares a report has
+N_CLASSES = 3  # number of classes listed in the report
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -14,7 +14,7 @@ from sksearch.samplers._tpe import TPESampler
 
 N_CANDIDATES = 2_000
 RANDOM_SHARE = 0.1
-MIN_SAMPLES_LEAF = 2  # of a tree: with 1 its probabilities are 0 and 1
+MIN_SAMPLES_LEAF = 2  # of a tree; with 1, its probabilities are only 0 and 1
 KAPPA = 1.0  # standard deviations of a probability over the trees
 
 

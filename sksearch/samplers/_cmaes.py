@@ -20,11 +20,11 @@ from sksearch.history import History, Params, Problem, Result
 from sksearch.samplers._observations import MAX_RESOURCE_RATIO, ResultIndex
 from sksearch.space import Space
 
-MIN_SIZE = 4  # of a population: half of it is selected
-N_DRAWS = 100  # until a candidate is new
-N_RESAMPLED = 50  # until a draw is inside the ranges, and allowed
-MIN_STEP = 1e-6  # on the unit cube; the distribution restarts below it
-MAX_DOUBLINGS = 5  # of the population
+MIN_SIZE = 4  # least size of a population, half of which is selected
+N_DRAWS = 100  # maximum number of draws to find a new candidate
+N_RESAMPLED = 50  # maximum number of draws to find an allowed point inside the ranges
+MIN_STEP = 1e-6  # least step on the unit cube; with smaller steps the distribution restarts
+MAX_DOUBLINGS = 5  # doublings of the population
 MAX_STEPS = 15  # maximum number of values of an integer, or ordered choices, for a margin of each
 DRAW, RESTART = 0xC3A, 0xC3B  # words of seeds, unique to this module
 

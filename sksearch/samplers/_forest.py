@@ -15,9 +15,10 @@ from sksearch.models._transforms import robust_power_transform
 from sksearch.samplers._observations import WITHOUT_JOINT, Observations
 from sksearch.samplers._surrogate import LearningSampler, maximiser
 
-RANDOM_SHARE = 0.1  # of the proposals: a safeguard against a wrong model
+RANDOM_SHARE = 0.1  # share of random proposals, as a safeguard against a wrong model
 N_CANDIDATES = 2_000  # a forest has no gradient to follow
-DISTANCE_SD = 1.0  # of the scores, at the distance of the whole range in each coordinate
+# In standard deviations of the scores, at the distance of the whole range in each coordinate
+DISTANCE_SD = 1.0
 LEAST_SD = 0.1  # lower limit for the spread of a margin, even if all trees agree
 
 

@@ -17,7 +17,8 @@ from sksearch.samplers._observations import WITHOUT_JOINT, Observations
 from sksearch.samplers._surrogate import LearningSampler, maximiser
 
 ONE_SCORE = GPSampler()  # proposes if there is one objective
-MARGIN = 0.1  # of the total range: distance of the reference below the worst values
+# Distance of the reference point below the worst values, as a share of the total range
+MARGIN = 0.1
 
 
 @dataclass(frozen=True)

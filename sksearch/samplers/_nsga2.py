@@ -106,7 +106,8 @@ class NSGA2Sampler(Sampler):
         crossed = np.where(space.categorical, other, middle + beta * half)
         take = rng.random(one.shape) < 0.5
         take &= rng.random((len(one), 1)) < self.crossover
-        return np.clip(np.where(take, crossed, one), 0, 1)  # beyond the ends is the end
+        # Values outside the range are moved to its bound
+        return np.clip(np.where(take, crossed, one), 0, 1)
 
     def _mutate(self, space: Space, U: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Return points with one coordinate changed on average, shape (n, n_dims)."""

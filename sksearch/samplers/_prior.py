@@ -10,7 +10,7 @@ from sksearch.history import History, Params, Prediction, Problem
 from sksearch.space import Beliefs
 
 MOST = 0.5  # share of the draws from the prior at first
-ENOUGH = 10.0  # from 2 * ENOUGH trials on, the share is ENOUGH / n
+ENOUGH = 10.0  # the share of the prior is ENOUGH / n, but at most one half
 
 
 @dataclass(frozen=True)

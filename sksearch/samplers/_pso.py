@@ -17,9 +17,9 @@ from sksearch.samplers._observations import Observations, ResultIndex
 from sksearch.samplers._population import PopulationSampler, fittest, genes_of
 from sksearch.space import Space
 
-INERTIA = 0.6  # with PULL: swarms that do not explode, and converge within tens of evaluations
+INERTIA = 0.6  # with PULL, swarms do not diverge, and converge within tens of evaluations
 PULL = 1.5
-MAX_STEP = 0.2  # of the range
+MAX_STEP = 0.2  # maximum step, as a share of the range
 FRESH = 0.1  # weight of a draw from all choices; the particle's own choice has the weight INERTIA
 
 

@@ -12,7 +12,7 @@ from sksearch.models._transforms import robust_power_transform
 METHODS = ("tchebycheff", "hypervolume")
 RHO = 0.05  # weight of the sum, added to the largest part, see [1]_
 KEPT = ("gp", "earlier tasks")  # cache entries that detect changes themselves
-MARGIN = 0.05  # of the range: distance of the reference point below the worst values
+MARGIN = 0.05  # distance of the reference point below the worst values, as a share of the range
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class ScalarisedSampler(Sampler):
             weights = rng.dirichlet(np.ones(m))
         else:
             weights = np.abs(rng.standard_normal(m))
-            # No objective is ignored: its ties would be broken at random.
+            # No weight is 0, otherwise ties would be broken at random.
             weights = np.maximum(weights / np.sqrt((weights**2).sum()), 1e-3)
         return self.sampler.ask(self._view(history, weights), start, rng)
 

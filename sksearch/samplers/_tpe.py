@@ -22,7 +22,7 @@ from sksearch.samplers._subsample import Extract
 from sksearch.samplers._surrogate import LearningSampler, first_new
 from sksearch.space import Space
 
-N_DRAWS = 24  # from l, one of which is proposed
+N_DRAWS = 24  # draws from l, of which the best is proposed
 MAX_GOOD = 25  # candidates: with more, l would include mediocre ones
 N_RECENT = 25  # last results, with full weight in g
 SCALE = 0.2  # bandwidth of a single point, on the unit cube

@@ -32,7 +32,8 @@ N_WINNERS = 2  # best candidates of earlier tasks to try first
 LEVEL = 1e-3  # weight of a task's mean, added to its gain: decides if no task expects a gain
 MIN_GAIN = 0.01  # normal scores: the sampler proposes if the tasks later expect less
 N_FIRST = 3  # number of scores from which the tasks are weighted by them
-MAX_POINTS = 150  # of an earlier task: half of them its best, the others spread over the ranks
+# Points of an earlier task: half of them the best, the others spread over the ranks
+MAX_POINTS = 150
 N_TOP = 20  # points of each earlier task among which the first candidates are chosen
 N_SAMPLES = 200  # draws from each model to estimate the weights
 N_CANDIDATES = 1_000  # points at which the gains are computed

@@ -23,7 +23,7 @@ from sksearch.history import History, best_first
 from sksearch.schedulers._brackets import BracketScheduler, check_factor, is_too_small, n_promoted
 
 VARIANTS = ("promotion", "stopping")
-Key = tuple[float, float]  # of a result: whether it violates a bound, then its rank
+Key = tuple[float, float]  # sorts results: first violated bounds, then the rank
 
 
 class AsynchronousScheduler(BracketScheduler):
@@ -84,7 +84,7 @@ class AsynchronousScheduler(BracketScheduler):
         if self.variant == "stopping":
             return [] if job.trial_id in rungs.going_on else [job.trial_id]
         if history.problem.objectives:
-            return []  # a trial behind the others may still get ahead
+            return []  # a lower trial may still be promoted
         # A trial behind the last place in the top cannot be promoted, whatever the others score.
         n_most = self._plan(history).brackets[job.bracket][0].n_candidates
         last = n_promoted(n_most, self.factor)
@@ -93,7 +93,7 @@ class AsynchronousScheduler(BracketScheduler):
         if place >= last:
             out = job.trial_id
         elif len(entries) > last:
-            out = entries[last][1]  # lost its place to the new one
+            out = entries[last][1]  # displaced by the new trial
         else:
             return []
         gone = history.trials[out].resource > job.resource
@@ -176,12 +176,13 @@ class RungResults:
         self.steps = _steps(plan)
         self.ladders = [[rung.resource for rung in rungs] for rungs in plan.brackets]
         self.goals = [scheduler._first_goal(ladder) for ladder in self.ladders]
-        self.at_goal: dict[tuple[int, int], Any] = {}  # (bracket, goal): the scheduler's notes
+        self.at_goal: dict[tuple[int, int], Any] = {}  # state of the scheduler by (bracket, goal)
         self.n_read = 0
         # All of the following by (bracket, resource); entries are (key, trial id), best first.
         self.entries: defaultdict[tuple[int, int], list[tuple[Key, int]]] = defaultdict(list)
         self.left: defaultdict[tuple[int, int], list[tuple[Key, int]]] = defaultdict(list)
-        self.places: dict[tuple[int, int], int] = {}  # by (trial id, resource): of several values
+        # by (trial id, resource), for several objectives
+        self.places: dict[tuple[int, int], int] = {}
         self.n_told: defaultdict[tuple[int, int], int] = defaultdict(int)
         self.asked: defaultdict[tuple[int, int], set[int]] = defaultdict(set)
         self.going_on: dict[int, int] = {}  # trial id: resource, for the stopping variant

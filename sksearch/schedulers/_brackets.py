@@ -23,7 +23,7 @@ from sksearch.base import Plan, Reads, Resume, Rung, Scheduler, Start
 from sksearch.base._decisions import ENDLESS, Job
 from sksearch.history import History, Problem, best_first
 
-MIN_FACTOR = 1.1  # below it, rungs are nearly equal and far too many
+MIN_FACTOR = 1.1  # with smaller factors there are too many, nearly equal rungs
 
 
 def check_factor(factor: float | Fraction) -> Fraction:

@@ -20,7 +20,7 @@ from sksearch.base import Plan, Rung, Scheduler
 from sksearch.history import Problem
 from sksearch.schedulers._brackets import BracketScheduler, n_promoted
 
-BEGINNING = 10  # in [1]_ candidates start with 2 of at most 20 epochs: one tenth
+BEGINNING = 10  # as in [1]_: candidates start with 2 of at most 20 epochs
 N_WHOLE = 10  # candidates at full resource that the default budget would cover
 MAX_DENOMINATOR = 10**6  # 0.3 is 3/10, and floor(0.3 * 10) keeps 3; as a binary fraction 2
 

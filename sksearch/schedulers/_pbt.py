@@ -20,9 +20,9 @@ from sksearch.space._scaling import scaled
 
 #: Ids of replaced members, of their replacements, and of members that continue unchanged.
 Selection = tuple[list[int], list[int], list[int]]
-PART = 20  # of the largest resource, if the user sets no step
-SHARE = 0.2  # of the population that is replaced, and of its replacements
-FACTORS = (0.8, 1.2)  # of a number that is perturbed, as in [1]_
+PART = 20  # steps up to the largest resource, if the user sets no step
+SHARE = 0.2  # share of the population that is replaced, and share that is copied
+FACTORS = (0.8, 1.2)  # by which a number is multiplied, as in [1]_
 RESAMPLED = 0.25  # probability of drawing a parameter again
 N_TRIES = 100  # attempts to find allowed parameters
 

@@ -29,11 +29,11 @@ from sksearch.base._decisions import Job
 from sksearch.history import History, Problem, Trial
 from sksearch.schedulers._brackets import one_bracket
 
-GROWTH = 1.25  # of neighbouring rungs: up to 5 folds each is one; 100 folds have 21
+GROWTH = 1.25  # least ratio of consecutive rungs: 5 folds have 5 rungs, 100 folds have 21
 # Maximum degrees of freedom for the spread of other candidates' differences: more would outweigh a
 # candidate's own spread.
 MAX_WEIGHT = 16
-TINY = 1e-12  # of a variance: rounding errors of equal differences
+TINY = 1e-12  # variances below it are rounding errors of equal differences
 
 
 @dataclass(frozen=True)

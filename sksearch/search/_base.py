@@ -219,7 +219,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         "devices": [list, tuple, None],
         "checkpoint_dir": [str, os.PathLike, None],
         "ensemble": ["boolean", COUNT],
-        # `fit` looks at these itself.
+        # checked in `fit`
         **dict.fromkeys(("constraints", "objectives", "prior_results"), "no_validation"),
     }
 
@@ -286,7 +286,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name == "estimator":
-            with suppress(TypeError, ValueError):  # which `fit` raises
+            with suppress(TypeError, ValueError):  # `fit` raises these errors
                 value = as_models(value)
         super().__setattr__(name, value)
 
@@ -391,7 +391,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         """
         self._validate_params()
         settle(self.estimator, X, y)
-        # Any generator will do: the cost does not depend on it.
+        # The cost does not depend on the generator.
         if not measure:
             self._left_out = ()
             return self._prepare(X, y, params, check_random_state(0)).plan
@@ -521,7 +521,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
             run.drive()
         except BaseException:
             if run.findings.outputs.reached:
-                with suppress(Exception):  # the error that ended the search matters more
+                with suppress(Exception):  # do not hide the error that ended the search
                     self._keep_results(run, interrupted=True)
             raise
         return run
@@ -570,7 +570,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
 
     def _refit(self, found: Found, root: CallbackContext, hook: dict[str, Any]) -> None:
         """Fit the best candidate on all rows."""
-        self.interrupted_ = True  # until it has ended
+        self.interrupted_ = True  # until the search has ended
         training, context = found.last_training(self.best_index_), found.findings.context
         best, start = training.untrained(context), now()
         leaf = root.subcontext(task_name="refit-with-best-params")

@@ -46,8 +46,8 @@ from sksearch.search._full import SearchCV
 from sksearch.search._parts import COUNT
 from sksearch.space import Space
 
-MAX_RETRIES = 1  # of a call after a dead worker process, as in the searches
-NO_RESULT = Result(math.nan)  # of a candidate without a result at the largest resource
+MAX_RETRIES = 1  # repetitions of a call after its worker process died, as in the searches
+NO_RESULT = Result(math.nan)  # stands for a missing result at the largest resource
 #: Parameters shared with the searches.
 SHARED = (
     *("n_iter", "sampler", "scheduler", "prior", "batch_size", "timeout", "candidate_timeout"),
@@ -266,7 +266,7 @@ def _check_call(func: Callable, arguments: tuple[Any, ...]) -> None:
     """Raise TypeError for a function that cannot be called with these arguments."""
     try:
         inspect.signature(func).bind(*arguments)
-    except ValueError:  # of a builtin
+    except ValueError:  # builtins may have no signature
         return
     except TypeError as error:
         cure = (

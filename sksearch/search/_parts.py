@@ -130,7 +130,7 @@ class CanFit(HasMethods):
                 )
         named = val.values() if isinstance(val, dict) else ()
         if isinstance(val, list | tuple) or any(map(_fits, named)):
-            as_models(val)  # it could not be made when it was passed
+            as_models(val)  # raises the error that occurred when the object was passed
         if isinstance(val, dict):
             raise TypeError(
                 f"estimator={val!r:.80} is a dict without estimators: pass an estimator, or "

@@ -124,7 +124,7 @@ class TabularProblem(CurveProblem):
         whole = nearest or Space(space).size == len(self.params)
         self.space = space if whole else [_space_of_one(candidate) for candidate in self.params]
         self._seconds = check_seconds(seconds, *self._means.shape)
-        self._repetitions: tuple[Any, Any] = (None, None)  # of the last seed
+        self._repetitions: tuple[Any, Any] = (None, None)  # repetitions chosen by the last seed
 
     @classmethod
     def read(cls, path: str | Path, *, nearest: bool = False, noise: bool = True) -> Self:

@@ -22,8 +22,8 @@ from ._parsing import UNION_NAME
 from ._space import Space
 
 N_CELLS = 1024  # resolution of a belief about a number
-LEAST_MASS = 1e-6  # of a belief inside the range of its parameter
-LEAST_DENSITY = 1e-6  # of p_j, so that its logarithm is finite
+LEAST_MASS = 1e-6  # least mass of a belief inside the range of its parameter
+LEAST_DENSITY = 1e-6  # least density, so that its logarithm is finite
 WEIGHT_OF_UNIFORM = 0.05  # because any belief may be wrong
 
 

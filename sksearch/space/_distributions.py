@@ -23,7 +23,7 @@ from ._dimensions import (
 )
 from ._values import hashable_key, native
 
-MAX_INTEGER = 2**63 - 1  # of NumPy's int64
+MAX_INTEGER = 2**63 - 1  # largest int64 of NumPy
 #: Replacements for distributions of other libraries.
 FOREIGN = {
     "skopt": "pass sksearch.space.from_skopt(space), which translates the whole space",
@@ -228,7 +228,8 @@ def make_dimension(
         return _from_scipy(name, values, where)
     if isinstance(values, LogRandInt):
         return Integer(name, *values.support(), log=True)
-    if type(values).__name__ == "NumericChoice":  # of skrub: with rvs alone it would be opaque
+    # A choice of skrub, which otherwise has only an rvs method
+    if type(values).__name__ == "NumericChoice":
         if values.to_int:
             return Integer(name, int(values.low), int(values.high), log=values.log)
         return Real(name, float(values.low), float(values.high), log=values.log)

@@ -9,7 +9,7 @@ from typing import Any
 from ._conditions import When
 
 MOST_THRESHOLDS = 49  # the last ones are 0.992 and 0.008
-STEP = 0.2  # between two thresholds, in log odds
+STEP = 0.2  # distance between two thresholds, in log odds
 
 
 @dataclass(frozen=True)

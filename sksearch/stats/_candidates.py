@@ -17,7 +17,8 @@ from sksearch.reader._sources import FinishedSearch
 from sksearch.reader._values import is_number
 from sksearch.space import Space
 
-N_DRAWS = 4096  # of the space: the share of a coordinate without effect has an error of 0.1 %
+# Draws from the space; the share of a coordinate without effect then has an error of 0.1 %
+N_DRAWS = 4096
 WIDE = 30  # largest over smallest number from which on a scale may be logarithmic
 
 

@@ -19,12 +19,12 @@ from sksearch.reader._sources import FinishedSearch
 from sksearch.stats._candidates import Axis, Candidates
 from sksearch.stats._checks import check_count, check_fraction
 
-N_GROUPS = 16  # of the values of a number
-N_KNOTS = 6  # of the piecewise linear effect of a number
+N_GROUPS = 16  # groups of the values of a number
+N_KNOTS = 6  # knots of the piecewise linear effect of a number
 RIDGE = 3.0  # added to the number of candidates that a knot has
-N_TREES = 10  # of each forest
-N_MODELS = 24  # of bootstrap samples: quantiles need more than means
-MIN_CANDIDATES = 5  # below which no model is fitted
+N_TREES = 10  # trees of each forest
+N_MODELS = 24  # models of bootstrap samples; quantiles need more of them than means
+MIN_CANDIDATES = 5  # with fewer candidates, no model is fitted
 FENCE = 3  # interquartile ranges below the lower quartile: Tukey's outer fence
 
 

@@ -26,7 +26,7 @@ from sksearch.stats._density import Density
 from sksearch.stats._profiles import Profiles, order_kept, profiles
 from sksearch.stats._ranks import holm
 
-TOP_QUARTILE = 0.25  # of the normalised axis
+TOP_QUARTILE = 0.25  # best quarter of the normalised axis
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from sksearch._utils._numerics import own_numerics
 from sksearch.stats._checks import check_fraction
 from sksearch.stats._noise import FLAT, checked_scores, pooled_variances
 
-POWER = 0.8  # with which `Ties.visible` would have been seen
+POWER = 0.8  # probability of detecting a difference of `Ties.visible`
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ def find_ties(
         return Ties(tied, by_rows, math.nan)
     gaps = y[chosen] - y[others]
     d = gaps.mean(axis=1)
-    d[d <= FLAT * np.abs(y[chosen]).max()] = 0.0  # equal but for rounding, or better
+    d[d <= FLAT * np.abs(y[chosen]).max()] = 0.0  # equal up to rounding, or better
     tied[others] = d == 0
     error, df = _error_of_folds(gaps, test_ratio)
     if z is not None and np.isfinite(z[chosen]).all():

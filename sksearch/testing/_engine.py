@@ -47,7 +47,7 @@ def check_engine(n_jobs: int = 2, *, processes: bool = True) -> None:
             Mortal(death=death), {"x": uniform(0, 1)}, n_iter=6, cv=2, random_state=0
         )
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # from candidates that fail
+            warnings.simplefilter("ignore")  # warnings about failing candidates
             there = clone(search).set_params(n_jobs=n_jobs).fit(X, y)
             if death == "exit":
                 search.set_params(estimator__death="raise")

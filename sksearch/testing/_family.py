@@ -74,7 +74,7 @@ def check_family(
     >>> check_family(family_of(GaussianNB()), *load_iris(return_X_y=True), estimator=GaussianNB())
     """
     with registered_for_now(family), warnings.catch_warnings(), threadpool_limits(1):
-        warnings.simplefilter("ignore")  # of few steps, which have not converged
+        warnings.simplefilter("ignore")  # fits with few steps do not converge
         _check_classes(family)
         for each in _estimators_of(family, X, y) if estimator is None else [estimator]:
             _Checked(family, each, X, y).run()

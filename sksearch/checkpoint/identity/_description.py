@@ -46,7 +46,7 @@ MOST = 1_000_000  # effort for data used by code, about a second; the rest is on
 
 # Parameters of estimators that only affect their speed or their output.
 FREE_PARAMS = {"n_jobs", "verbose", "memory"}
-FREE_PARAMS_OF_ALL = {"n_jobs"}  # of any library
+FREE_PARAMS_OF_ALL = {"n_jobs"}  # parameters of any library
 # Types without values on which a result should depend: thread tools, logs, and collections whose
 # items disappear when nothing else refers to them.
 TOOLS = (
@@ -429,7 +429,8 @@ class Visitor:
             return parts
         parts = [part if n < 3 else list(part or ()) for n, part in enumerate(parts)]
         state = parts[2] if len(parts) > 2 else None
-        if isinstance(state, tuple) and len(state) == 2 and isinstance(state[1], dict):  # of slots
+        # Values of slots
+        if isinstance(state, tuple) and len(state) == 2 and isinstance(state[1], dict):
             state = (state[0] or {}) | state[1]
         if isinstance(state, dict):
             state = {k: v for k, v in state.items() if k not in self._cached_names(type(value))}

@@ -26,7 +26,7 @@ from sksearch.executors.local._template import THREAD_VARIABLES, end_idle_templa
 from sksearch.executors.local._worker import free_gpu_memory, run_limited
 
 FREE_SECONDS = 30.0  # for a worker to release unused memory
-IDLE_SECONDS = 300  # after which the processes of an earlier search are ended
+IDLE_SECONDS = 300  # idle time after which processes of an earlier search are ended
 
 
 class ProcessExecutor(Executor):

@@ -26,7 +26,7 @@ from sksearch.executors.local._serving import (
 )
 from sksearch.executors.local._template import ForkedProcess, fork_worker, new_python
 
-PATIENCE_SECONDS = 30  # after which the user is warned of a slow start
+PATIENCE_SECONDS = 30  # time after which a warning reports a slow start
 N_TRIES = 3  # broken processes in a row after which a call fails
 
 
@@ -102,7 +102,7 @@ class WorkerProcess:
                 return LostTask("crash", self._describe_end(), time.monotonic() - begin)
             if answer is not None:
                 break
-            self.kill()  # not the call's fault: another process runs it
+            self.kill()  # not caused by the call: repeat it in another process
         else:
             why = f"{N_TRIES} worker processes answered other calls than they were sent"
             return LostTask("crash", why, time.monotonic() - begin)
@@ -210,7 +210,7 @@ class WorkerProcess:
             left = CHECK_SECONDS if deadline is None else deadline - time.monotonic()
             wait([self._connection, self._process.sentinel], max(0, min(left, CHECK_SECONDS)))
             if self._connection.poll():
-                return  # an answer sent before the death counts
+                return  # an answer sent before the process died is valid
             # Its children may hold its connection open after its death.
             if not self._process.is_alive():
                 raise EOFError

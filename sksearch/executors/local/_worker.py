@@ -154,5 +154,5 @@ def _call(
         process.loaded = ref.token
     out = process.call(run_task, ref, task, folder, None, limits.memory, seconds=limits.seconds)
     if getattr(out, "status", None) == "crash":
-        process.kill()  # it may be alive, with a GPU in an unusable state
+        process.kill()  # its GPU may be in an unusable state
     return out

@@ -172,7 +172,7 @@ class RemoteExecutor(Executor):
             except Empty:
                 self._check_engine()
                 self._count_workers()
-            except Exception as error:  # no caller may wait for a dead thread
+            except Exception as error:  # otherwise callers would wait for a dead thread forever
                 self._fail_all(self._engine.lost_error(first_line(error)))
 
     def _handle(self, event: _PendingTask | tuple[_PendingTask, Future]) -> None:

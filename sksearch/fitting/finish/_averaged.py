@@ -136,7 +136,7 @@ class Voting(ClassifierMixin, BaseEstimator):
             One column for two classes, for the second one.
         """
         (shares,) = self._shares(X)
-        if shares.shape[1] == 2:  # of the second alone: equal ones stay equal
+        if shares.shape[1] == 2:  # only the second class, so that equal probabilities stay equal
             return logit(np.clip(shares[:, 1], *WITHIN))
         return logarithms(shares)
 

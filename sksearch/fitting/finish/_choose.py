@@ -331,7 +331,7 @@ def _direction(name: str, names: Sequence[str]) -> int:
     prefix, _, leaf = name.rpartition("__")
     if any(leaf in family.smaller for family in families()):
         return 1
-    if leaf == "gamma":  # of a kernel; in boosting it is something else
+    if leaf == "gamma":  # gamma of a kernel; in boosting it has a different meaning
         start = f"{prefix}__" if prefix else ""
         return int(any(start + other in names for other in ("C", "nu", "kernel")))
     return -int(any(leaf in family.larger for family in families()))

@@ -92,7 +92,7 @@ class _StandIn(BaseEstimator):
         return True
 
     def __sklearn_clone__(self) -> Any:
-        return self  # it refuses to be fitted, which detects such scorers
+        return self  # raises an error if the scorer fits, to detect such scorers
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         return f"{type(self).__name__}()"  # not all rows, in the text of an error
@@ -294,10 +294,10 @@ def why_not_of_predictions(context: Context, model: Any) -> str:
     for fold in range(len(context.splits)):
         rows = ScoredRows(context, fold, kept[fold])
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # they came when the search scored the model
+            warnings.simplefilter("ignore")  # the search has already shown these warnings
             try:
                 return _difference(context, rows, model)
-            except Exception as error:  # of a fold with no score, such as an AUC of one class
+            except Exception as error:  # a fold may have no score, such as an AUC of one class
                 found = found or f"it raises {type(error).__name__} ({error})"
     return found
 
@@ -321,5 +321,5 @@ def _difference(context: Context, rows: ScoredRows, model: Any) -> str:
     if np.isclose(own, told, rtol=ROUNDING, equal_nan=True):
         return ""
     if not np.isclose(own, score(model), rtol=ROUNDING, equal_nan=True):
-        return ""  # it is noisy, for averages as for models
+        return ""  # the scorer is random, for averages as for single models
     return f"it returns {own:.4g} for the best model, but {told:.4g} for its predictions alone"

@@ -85,7 +85,7 @@ def with_kept_rows(options: Options, context: Context) -> Context:
         _check_scorer(options, context)
         is_of_predictions = context.kept is not None
     elif any(map(_is_function, scoring.values() if isinstance(scoring, dict) else [scoring])):
-        is_of_predictions = False  # of the user's, which may count its calls
+        is_of_predictions = False  # a user's function may count its calls
     if is_of_predictions and classifies:
         kinds = {"predict": ["predict"], "decision_function": ["predict", "decision_function"]}
         needy = (kind for kind, has in kinds.items() if glance(why_not_served, context, has))
@@ -114,7 +114,7 @@ def _check_scorer(options: Options, context: Context) -> None:
     except (AttributeError, TypeError, LookupError) as found:
         error = f"{type(found).__name__}: {found}"
     except Exception as found:  # this fold alone may have no score, such as an AUC of one class
-        error = str(found)  # of one of several metrics, with its type
+        error = str(found)  # error of one of several metrics, with its type
         if not error.startswith(("AttributeError", "TypeError", "KeyError", "IndexError")):
             return
     else:

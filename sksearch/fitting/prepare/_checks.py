@@ -243,7 +243,7 @@ def check_names(estimator: Estimator, space: Space) -> None:
 def check_values(estimator: Estimator, space: Space) -> None:
     """Raise ValueError for a parameter without any valid value."""
     if not isinstance(space.given, Mapping) or get_config()["skip_parameter_validation"]:
-        return  # of several dicts each parameter need not be in all
+        return  # with several dicts, a parameter need not be in all of them
     for dimension in space.all_dimensions:
         _warn_of_width(estimator, dimension)
         if fault := glance(_fault_of_values, estimator, space, dimension, otherwise=""):

@@ -167,7 +167,7 @@ def _are_names(X: Any, y: Any) -> bool:
 
 
 def _has_rows(data: object) -> bool:
-    if isinstance(data, str | bytes | Set | Iterator):  # of which no row can be taken by number
+    if isinstance(data, str | bytes | Set | Iterator):  # rows cannot be selected by their index
         return False
     shape = getattr(data, "shape", None)
     if isinstance(shape, tuple):
@@ -364,7 +364,7 @@ def check_fit_params(
         Whether ``partial_fit`` of the last step gets them.
     """
     if routing_enabled():
-        return  # which has refused them
+        return  # and it has already raised an error for them
     named, searched = (*params,), set(searched)
     try:
         _check_fit_params(estimator, params, searched, by_epochs)

@@ -200,7 +200,7 @@ def _doubt_of(options: Options, X: Samples, y: Targets) -> str:
 class Composition:
     """The parts of a search, composed, and the unfitted estimator that it tunes."""
 
-    search: Composer  # with the parts that its user left to it
+    search: Composer  # the search, which composes the parts that the user did not pass
     estimator: Estimator
     space: Space
     resource: Resource

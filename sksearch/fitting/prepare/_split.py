@@ -18,7 +18,7 @@ from sksearch.fitting.prepare._input import check_groups
 from sksearch.fitting.prepare._options import Options
 from sksearch.fitting.run._folds import Folds, freeze_folds, warn_of_folds, why_unlike
 
-N_FOLDS = 5  # as scikit-learn
+N_FOLDS = 5  # same as in scikit-learn
 MIN_TIMES = 3  # for two folds that do not train on the future
 
 

@@ -16,7 +16,7 @@ from sksearch._utils._typing import Estimator, Samples, Targets
 ENOUGH_ROWS = 20  # fewer are a toy
 BITS = 10.0  # a column that has nothing to do with y is named once in 2^10 searches
 N_LOOKED_AT = 64  # rows, enough to rule out nearly all columns
-NEARLY = 0.9  # of the values of a copy with fewer digits are different
+NEARLY = 0.9  # least share of different values in a copy with fewer digits
 NUMBERS = "biufmM"  # kinds of dtypes
 
 

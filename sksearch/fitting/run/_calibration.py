@@ -35,8 +35,8 @@ from sksearch._utils._numerics import own_numerics
 from sksearch._utils._typing import Samples
 from sksearch.fitting.run._predictions import Classes, decisions_of, logarithms, shares_of
 
-N_STEPS = 50  # of Newton's method, which needs about eight
-N_PIECES = 5  # of the rows of one fold, each calibrated by the others
+N_STEPS = 50  # maximum steps of Newton's method, which needs about eight
+N_PIECES = 5  # parts of the rows of one fold, each calibrated by the others
 FEWEST = 2  # rows of each class in the other pieces, below which all rows are taken
 FLAT = 1e-9  # added to the curvature: if all d are equal, a is not determined
 SMALLEST = np.finfo(float).eps  # as in scikit-learn's log loss

@@ -43,11 +43,12 @@ from sksearch.samplers._gp_proposal import Proposal, margin_of_ties
 from sksearch.samplers._observations import Observations, observe
 from sksearch.samplers._surrogate import best_points
 
-GROWTH = 1.1  # of the number of candidates, before convergence is tested again
+GROWTH = 1.1  # growth of the number of candidates until convergence is tested again
 FEWEST = 20  # candidates, and two more than there are parameters, before the first test
-N_POINTS, N_DRAWS = 400, 64  # of the functions whose maximum is averaged
+# Size and number of sampled functions, of which the maxima are averaged
+N_POINTS, N_DRAWS = 400, 64
 N_NEXT = 10  # candidates that the best one is compared with
-TINY = 1e-12  # of a variance: rounding residue between equal candidates
+TINY = 1e-12  # variances below it are rounding errors between equal candidates
 STREAM = 11  # distinguishes its generator from others of the same trial
 
 

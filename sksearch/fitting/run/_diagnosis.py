@@ -13,7 +13,7 @@ from sksearch.estimators._pipeline import last_step
 from sksearch.fitting.run._folds import one_class_folds
 from sksearch.fitting.run._tasks import Context
 
-MOST_NAMES = 8  # of columns in a sentence
+MOST_NAMES = 8  # names of columns in a sentence
 UNSET = re.compile(
     r"\[([^\]]*)\] are passed but are not explicitly set as requested or not requested for "
     r"(\w+)\.(\w+)"

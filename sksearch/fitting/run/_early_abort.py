@@ -133,7 +133,7 @@ class AbortRule:
 
         If this takes more than a few seconds, the data must show the cause.
         """
-        known = bool(self._cause(example))  # by the data, using all rows
+        known = bool(self._cause(example))  # explained by the data, using all rows
         context = self.context if known else _on_few_rows(self.context)
         n, start = N_PROBES_OF_KNOWN if known else N_PROBES, now()
         for params in ({}, *_probes(self.problem, n, self._failed.values())):

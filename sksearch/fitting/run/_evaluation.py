@@ -268,7 +268,8 @@ def _record_curve(
             return math.nan
         value = value_of(scores, context.metric)
         mean = wanted.mean(count, value)
-        if mean > best:  # of the count that will be chosen, or of one near it
+        # Best number of steps so far, which is equal or close to the one chosen later
+        if mean > best:
             best, output.rows = mean, listener.contributions(value)
             if task.predicts:
                 before = now()

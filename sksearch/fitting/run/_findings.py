@@ -23,7 +23,7 @@ from sksearch.fitting.run._top_trials import N_AVERAGED, TopTrials
 from sksearch.history import History, Result
 from sksearch.progress._progress import Watch
 
-PART = 0.1  # of the time, after which the speed is known well enough
+PART = 0.1  # share of the time after which the speed is known well enough
 
 
 class Findings:

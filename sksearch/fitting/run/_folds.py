@@ -45,7 +45,7 @@ def freeze_folds(
     cv: Folding, estimator: Estimator, X: Samples, y: Targets, split_params: dict
 ) -> list:
     """Make the folds once, pairs of (train, test), so that all candidates see the same ones."""
-    if isinstance(cv, Iterable) and not hasattr(cv, "split"):  # which a str has
+    if isinstance(cv, Iterable) and not hasattr(cv, "split"):  # a str has a method split
         cv = check_folds(list(cv), num_samples(X))
     splitter = check_cv(cv, y, classifier=is_classifier(estimator))
     n_splits = splitter.get_n_splits(X, y, **split_params)

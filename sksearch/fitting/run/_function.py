@@ -41,7 +41,7 @@ class FunctionContext(Context):
     func: Callable
     names: tuple[str, ...]  # of the numbers that the function returns; the score is the first,
     sign: float  # times this
-    used: tuple[str, ...]  # those that objectives and bounds look at
+    used: tuple[str, ...]  # names used by objectives and bounds
     error: BaseException | None = None  # the last one, of calls in this process
 
     @classmethod

@@ -73,7 +73,8 @@ class KnownRows:
         if X is ALL_ROWS or self._is_all(X):
             return table
         places = self._places(X)
-        if np.array_equal(places, self._first):  # in the same order, each copy has its own entry
+        # If the order is the same, repeated rows can be distinguished
+        if np.array_equal(places, self._first):
             return table
         if len(copies := np.flatnonzero(self._first != np.arange(self._n))):
             own, first = table[copies], table[self._first[copies]]
@@ -90,7 +91,7 @@ class KnownRows:
 
     def _places(self, X: Samples) -> np.ndarray:
         """Places of rows among the known ones; the first of equal ones."""
-        if not num_samples(X):  # as models do: it is the same row
+        if not num_samples(X):  # models treat these as the same row
             raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
         try:
             keys = self._keys_of(X)

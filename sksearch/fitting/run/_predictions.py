@@ -80,7 +80,7 @@ def keep_predictions(context: Context, fold: int, model: Any, X: Samples, output
     if context.kept is None:
         return
     places: Any = context.kept[fold]
-    with suppress(Exception):  # it has a score, even if an average of it has none
+    with suppress(Exception):  # a model may have a score even if its average has none
         X = X if len(places) == num_samples(X) else safe_indexing(X, places)
         if not is_classifier(context.estimator):
             given = to_numpy(model.predict(X)).reshape(len(places), -1)
@@ -128,7 +128,7 @@ def shares_of(model: Any, X: Samples, classes: Classes) -> list[np.ndarray]:
     if len(classes) == 1:
         given, seen = (given[0] if isinstance(given, list) else given), model.classes_
         return [columns_of(given, seen[0] if isinstance(seen, list) else seen, classes[0], 0.0)]
-    if not isinstance(given, list):  # of several labels, each there or not: chances of 1
+    if not isinstance(given, list):  # for several binary labels: probabilities of 1
         if any(list(known) != [0, 1] for known in classes):
             raise ValueError("probabilities of columns other than 0 and 1 have no labels")
         return [np.column_stack([1 - p, p]) for p in to_numpy(given).T]

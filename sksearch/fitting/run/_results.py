@@ -32,7 +32,7 @@ class ResultRow:
     outputs: list[
         Output
     ]  # of all folds that the candidate was evaluated on so far, in their order
-    new_outputs: list[Output]  # those evaluated for this row
+    new_outputs: list[Output]  # outputs of the folds evaluated for this row
     trial_id: int
     bracket: int
     iter: int
@@ -299,7 +299,7 @@ def try_rule(refit: Callable, results: dict[str, Any]) -> None:
         raise ValueError(
             f"refit={refit} failed on the first results ({error}): {cure}."
         ) from error
-    except Exception:  # it may need more rows
+    except Exception:  # a larger size may succeed
         return
     told = f"refit={refit} returned {index!r} for the first results: {cure}."
     if not isinstance(index, Integral):

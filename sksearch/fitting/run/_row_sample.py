@@ -21,22 +21,22 @@ from sksearch.executors._signals import Interrupts
 from sksearch.fitting.run._folds import count_rows, trains_on_the_past
 from sksearch.fitting.run._tasks import Context, RowSample
 
-MIN_ROWS = 2_000  # of a training fold, which are never too many
+MIN_ROWS = 2_000  # number of rows of a training fold that is never too large
 N_FITS = 24  # fits of the untuned estimator for which there should be time, at least
 STEP = 2  # ratio of the numbers of rows at which the cost is measured
 LARGEST_GROWTH = 3.0  # exponent of seconds over rows
-PROBABLE_GROWTH = 2.0  # of most estimators, at most
-LEAST_GROWTH = 0.5  # with less, fewer rows save too little
+PROBABLE_GROWTH = 2.0  # largest exponent of most estimators
+LEAST_GROWTH = 0.5  # with a smaller exponent, fewer rows save too little time
 STEP_OF_MODELS = 4  # likewise, for several models
 FEWEST_OF_MODELS = 62  # rows, on which each is measured first
 ENOUGH_FOR_GROWTH = 900  # rows, below which noise looks like a power of the rows
-PART_OF_PACES = 0.1  # of the time, for measuring all of several models
+PART_OF_PACES = 0.1  # share of the time for measuring several models
 MOST_OF_PACES = 0.25  # likewise, if few rows already take longer
 PART_TO_PREDICT = 5  # a fold predicts about one row for so many that it trains on
 SHORTEST = 1e-4  # seconds, below which a clock says little
-MANY_ROWS = 20_000  # of the data, with less of which the measurements cost more than they save
-SECONDS_A_ROW = 1 / 250  # of time for each row of the data, with less of which models are measured
-WORTH = 0.75  # of the rows; with more, all are taken
+MANY_ROWS = 20_000  # with fewer rows, the measurements cost more than they save
+SECONDS_A_ROW = 1 / 250  # time per row below which models are measured
+WORTH = 0.75  # share of the rows from which on all rows are used
 
 
 class TooLongError(TimeoutError):
@@ -247,7 +247,7 @@ class Pace:
         while n_rows <= n // 2 and (len(known) < 2 or known[-1][-1] * STEP_OF_MODELS < most):
             try:
                 known.append((n_rows, *_seconds_of(clone(model), X, y, rows[:n_rows])))
-            except Exception:  # of few rows, which may be of one class
+            except Exception:  # a few rows may contain only one class
                 if n_rows > MIN_ROWS:
                     break
             n_rows *= STEP_OF_MODELS

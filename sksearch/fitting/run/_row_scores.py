@@ -17,8 +17,9 @@ from sksearch.fitting.run._results import ResultRow
 from sksearch.fitting.run._tasks import NUMBER, Context
 from sksearch.resources._data import row_numbers
 
-N_BLOCKS = (240, 120, 60, 30)  # with more, an interval is hardly better
-MOST_NUMBERS = 1_000  # of a candidate, all folds together; repeated folds would have many more
+N_BLOCKS = (240, 120, 60, 30)  # with more blocks, an interval is hardly better
+# Limit per candidate over all folds, because repeated folds would have many more
+MOST_NUMBERS = 1_000
 
 
 def blocks_of_rows(splits: list, n_rows: int, groups: Targets = None) -> np.ndarray | None:

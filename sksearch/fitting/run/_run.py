@@ -149,7 +149,7 @@ class Run(Workload):
         self.findings = Findings(setup, study.history, watch)
         self._curves = CurveTasks(setup, self.findings.outputs, self.findings.incumbent)
         self.done = self.heard_stop = self.is_up = False
-        self._tasks: dict[int, list[Task]] = {}  # of the trials that run
+        self._tasks: dict[int, list[Task]] = {}  # tasks of running trials
         self._is_news = True  # for the record: not while replaying, nor after an interrupt
         endless = study.scheduler.told.at_once or study.scheduler.told.by_fold
         self._rungs = RungContexts(callbacks, setup.plan, setup.context.search, endless)
@@ -253,7 +253,7 @@ class Run(Workload):
         """Free states, report, and stop if nothing more can be found."""
         self._watch.update()
         retired = list(self.study.scheduler.retired(self.study.history, job))
-        for trial_id in retired:  # whose states are no longer needed
+        for trial_id in retired:  # their states are no longer needed
             self.states.drop_trial(trial_id, len(self.context.splits))
         ends = self.findings.see(job, retired, self._is_news)
         self.done |= ends
@@ -304,7 +304,7 @@ class Run(Workload):
         with ExitStack() as stack:
             try:
                 stack.enter_context(executor)
-            except (TypeError, AttributeError, PicklingError) as error:  # as pickle has it
+            except (TypeError, AttributeError, PicklingError) as error:  # errors raised by pickle
                 what = "func" if self.context.is_function else "the search"
                 raise TypeError(
                     f"{what} cannot be sent to worker processes ({first_line(error)}): create "
@@ -317,7 +317,8 @@ class Run(Workload):
         """Ask the user's function whether the search ends here."""
         if self.setup.stops.callback is not None:
             answer = self.setup.stops.callback(self.study.history)
-            if isinstance(answer, bool | np.bool_) and answer:  # and no other truthy value
+            # Other truthy values do not stop the search
+            if isinstance(answer, bool | np.bool_) and answer:
                 self.done = self.heard_stop = True
 
     def _state_for(self, job: Job, fold: int) -> Kept | None:

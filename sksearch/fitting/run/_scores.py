@@ -63,7 +63,7 @@ def failure(error: BaseException) -> tuple[str, str]:
         return "crash", text
     is_full = isinstance(error, MemoryError) or any(
         cls.__name__ == "OutOfMemoryError"
-        for cls in type(error).__mro__  # of PyTorch, CuPy
+        for cls in type(error).__mro__  # errors of PyTorch and CuPy
     )
     if not is_full and isinstance(error, RuntimeError):
         is_full = any(words in text for words in MEMORY_WORDS)
@@ -147,7 +147,7 @@ def _as_numbers(context: Context, scores: object) -> tuple[Scores, str, str]:
     found, status, text = {}, "ok", ""
     for name, value in scores.items():
         if isinstance(context.scorer, MultimetricScorer) and isinstance(value, str):
-            details, error = value, value.strip().splitlines()[-1]  # of a traceback
+            details, error = value, value.strip().splitlines()[-1]  # last line of a traceback
         else:
             try:
                 found[str(name)] = _as_number(value, name)

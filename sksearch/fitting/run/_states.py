@@ -17,7 +17,7 @@ from sksearch._utils._terminal import printable
 from sksearch.base._state import State
 from sksearch.estimators._family import family_of
 
-N_DIGITS = 16  # of a state's digest, in the name of its file
+N_DIGITS = 16  # digits of the digest of a state in the name of its file
 
 
 @dataclass(frozen=True)
