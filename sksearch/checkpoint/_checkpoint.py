@@ -74,7 +74,8 @@ class Checkpoint:
                     make_subfolder(folder)
                 self._check_that_new_is_empty()
             except OSError as error:
-                if error.errno is not None:  # the system's message, which names no remedy
+                # The message of the system, to which a remedy is added
+                if error.errno is not None:
                     error.add_note(
                         "Pass a writable directory on a file system that supports locks."
                     )

@@ -61,7 +61,8 @@ def decode(line: bytes) -> dict | None:
     hook = _original if b'"$' in data else None
     try:
         record = json.loads(data.decode("utf-8", SURROGATES), object_hook=hook)
-    except (ValueError, TypeError, RecursionError):  # the checksum fits, but no search wrote it
+    # The checksum is right, but the content is invalid
+    except (ValueError, TypeError, RecursionError):
         return None
     return record if isinstance(record, dict) else None
 

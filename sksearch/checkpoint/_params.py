@@ -107,7 +107,7 @@ def _encode(dimensions: list, value: object) -> Any:
     if place is None:
         return _store(value)
     choice = dimensions[place[0]].choices[place[1]]
-    if type(choice) in PLAIN:  # the user's guess was a NumPy scalar
+    if type(choice) in PLAIN:  # a NumPy scalar in the user's initial_params
         return _store(choice)
     return {"is": "choice", "k": place[0], "i": place[1], "t": short_repr(choice, LONGEST)}
 

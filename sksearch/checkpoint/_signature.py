@@ -55,7 +55,8 @@ def make_key() -> None:
         if look_at(file, follow=False) is None:
             _write_key(file)
         system().sync_folder(file.parent)
-        for name in system().names(file.parent):  # left by a process that died while creating one
+        # Left by a process that died while creating a key
+        for name in system().names(file.parent):
             if name.startswith(f"{file.name}.") and name.endswith(TEMPORARY):
                 remove(file.with_name(name))
 

@@ -271,7 +271,7 @@ class _PendingJobs:
     def _note_end(self, number: int, future: Future) -> None:
         """Note the end of a task, from any thread."""
         self._ended.append((number, future))  # first, since `_take_ended` renews the signal first
-        with suppress(InvalidStateError):  # another thread was faster
+        with suppress(InvalidStateError):  # another thread has already done this
             self._news.set_result(None)
 
     def _take_ended(self) -> None:

@@ -53,7 +53,7 @@ class Interrupts:
         except Exception:  # NumPy turns Ctrl-C into a ValueError
             cls.heed()
             raise
-        cls.heed()  # scikit-learn's MLP swallows it
+        cls.heed()  # scikit-learn's MLP catches it
 
     def __enter__(self) -> Self:
         Interrupts.pending = False

@@ -20,7 +20,7 @@ from sksearch.executors._limits import Limits, LostTask
 
 DIGITS = 18
 TICKS = 10**DIGITS  # per second; time is counted in integers, which do not round
-_CONTEXT = Context(prec=60)  # whatever precision the user has set
+_CONTEXT = Context(prec=60)  # regardless of the user's decimal precision
 
 
 @dataclass(order=True)

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from sksearch._utils._installed import is_installed, is_installed_file, is_installed_module
 
 READING = {"open", "load", "loadtxt", "genfromtxt", "fromfile", "memmap", "urlopen", "input"}
-# These names reach globals by their text, so anything in their module may matter,
+# These names reach globals by text, so anything in their module may affect results,
 OF_OWN_MODULE = {"globals", "eval", "exec", "f_globals", "__globals__"}
 # Names by which modules are reached by text
 OF_MODULES = {"import_module", "__import__", "modules"}
@@ -247,7 +247,7 @@ def _module(function, name):
                 return None
         module = importlib.import_module(name)
         return None if is_installed_module(module) else module
-    except Exception:  # any error at import: the module's user will see it
+    except Exception:  # an import may raise anything; the user sees the error later
         return None
 
 

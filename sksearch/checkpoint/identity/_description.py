@@ -156,7 +156,7 @@ class Visitor:
         except TooManyObjectsError:
             del self._memo[id(value)]
             raise
-        except Exception:  # any error of its methods: the object is opaque
+        except Exception:  # its methods may raise anything; the object is then opaque
             text = _opaque(value)
         finally:
             self._depth -= 1

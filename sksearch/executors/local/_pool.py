@@ -104,7 +104,7 @@ class ProcessExecutor(Executor):
                 out = self._try(worker, task)
                 if getattr(out, "status", None) != "memory":
                     return out
-            # Other workers may have used the missing memory, and results must not depend on that.
+            # The memory may have been used by other workers, and results must not depend on this.
             with device_lock.exclusive():
                 self._free_memory(device_lock)
                 return self._try(worker, task)
@@ -157,7 +157,7 @@ def _take_workers(visible: tuple[str | None, ...]) -> list[WorkerProcess]:
         for device in visible:
             idle = _idle.setdefault((os.getpid(), device), [])
             workers.append(idle.pop()[1] if idle else WorkerProcess())
-            # A replacement for a dead process gets the same devices.
+            # A process that replaces a dead one gets the same devices.
             workers[-1].env = env if device is None else env | {VARIABLE: device}
     return workers
 

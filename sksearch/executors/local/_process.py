@@ -211,7 +211,7 @@ class WorkerProcess:
             wait([self._connection, self._process.sentinel], max(0, min(left, CHECK_SECONDS)))
             if self._connection.poll():
                 return  # an answer sent before the process died is valid
-            # Its children may hold its connection open after its death.
+            # Its child processes may keep the connection open after it has died.
             if not self._process.is_alive():
                 raise EOFError
             if deadline is not None and left <= CHECK_SECONDS:

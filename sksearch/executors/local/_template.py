@@ -401,7 +401,7 @@ def _fork(
             other.close()
         worker = LokyProcess(target=_become_worker, args=(theirs, parent, request, fds[2:]))
         os._exit(worker._bootstrap())
-    with suppress(OSError):  # the child does the same; the first one wins
+    with suppress(OSError):  # the child does the same; only the first call has an effect
         os.setpgid(pid, pid)
     statuses[pid] = status
     for number in (fds[0], *fds[2:]):

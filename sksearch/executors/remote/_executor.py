@@ -204,7 +204,7 @@ class RemoteExecutor(Executor):
         """Check whether a silent engine is lost."""
         try:
             reason = self._engine.why_silent() if self._running else None
-        except Exception as error:  # any error of an engine that cannot answer the check
+        except Exception as error:  # an engine that cannot answer may raise anything
             reason = first_line(error)
         if reason is not None:
             self._fail_all(self._engine.lost_error(reason))

@@ -88,7 +88,7 @@ class FuturesEngine(Engine):
 
     def __init__(self, backend: FuturesBackend, n_workers: int):
         self._pool = backend.executor
-        self._is_own = False  # a replacement of the user's
+        self._is_own = False  # replaced by the user
         self.name = f"The {type(self._pool).__name__}"
         # An MPI process that dies ends all others, or leaves the search waiting for its answer.
         self.isolates_tasks = _is_of_mpi(self._pool)

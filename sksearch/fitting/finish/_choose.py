@@ -179,7 +179,7 @@ def _one_standard_error(results: Mapping[str, Any], metric: str, row_scores: Any
     means = scores.mean(axis=1)
     error = scores[best].std(ddof=1) / math.sqrt(scores.shape[1])
     near = means >= means[best] - error
-    if row_scores is not None:  # three folds may make an error so large that others are worse
+    if row_scores is not None:  # with few folds, the error may be too large, so also test
         near &= _tied(rows, scores, best, row_scores)
     return _first(rows, means, near, _complexity_of(results))
 
@@ -201,7 +201,7 @@ def _fastest(results: Mapping[str, Any], metric: str, row_scores: Any = None) ->
 
 def _tied(rows: np.ndarray, scores: np.ndarray, best: int, row_scores: Any) -> np.ndarray:
     """Mask of the tied rows of ``cv_results_``, by the rows of data if known."""
-    from sksearch.stats._ties import find_ties  # most searches choose by no rule
+    from sksearch.stats._ties import find_ties  # imported here, because most searches need no rule
 
     if row_scores is None:
         return find_ties(scores, best).tied

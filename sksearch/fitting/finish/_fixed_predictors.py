@@ -70,7 +70,7 @@ class ScoredRows:
         params = check_method_params(context.X, params=context.score_params, indices=self.indices)
         self.known.fault = ""
         scores: Any = (scorer or context.scorer)(model, self.X, self.y, **params)
-        if self.known.fault:  # even if the scorer has swallowed the error
+        if self.known.fault:  # even if the scorer has caught the error
             raise NotOfPredictionsError(self.known.fault)
         value = value_of(scores, context.metric)
         if isinstance(value, str):  # the traceback of one of several metrics
@@ -95,7 +95,7 @@ class _StandIn(BaseEstimator):
         return self  # raises an error if the scorer fits, to detect such scorers
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        return f"{type(self).__name__}()"  # not all rows, in the text of an error
+        return f"{type(self).__name__}()"  # short, for error messages
 
 
 class _Told(_StandIn):

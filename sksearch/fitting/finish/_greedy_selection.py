@@ -84,7 +84,8 @@ class AverageScores:
         else:
             value, call = self._scored(rows, model)
             found = [] if call is None else ways_to(call.predicted, model)
-            if part not in self._formulas and len(found) < 2:  # the next model decides between two
+            # If both match, decide by the next model
+            if part not in self._formulas and len(found) < 2:
                 self._formulas[part] = quick(call, *found) if call is not None and found else None
         return value if np.isfinite(value) else -np.inf
 
@@ -96,7 +97,7 @@ class AverageScores:
                 value = rows.score(self._context, model, heard.scorer(self._context))
         except NotOfPredictionsError:
             raise
-        except Exception:  # a part alone may have no score, such as an AUC of one class
+        except Exception:  # a part of the rows may have no score, such as an AUC of one class
             return np.nan, None
         return value, heard.call(value)
 

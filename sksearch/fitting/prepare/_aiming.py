@@ -21,7 +21,7 @@ from sksearch.samplers._scalarised import for_aims
 from sksearch.samplers._warm_start import EarlierTask
 from sksearch.space import Space
 
-N_DRAWS = 20  # candidates of which one must be able to predict
+N_DRAWS = 20  # at least one of this number of candidates must be able to predict
 
 
 def aims_of(

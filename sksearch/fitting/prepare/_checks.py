@@ -79,7 +79,7 @@ def check_rates(
     if resource.unit != "epochs":
         return
     if is_searched(path_of_last_step(estimator), space.names):
-        return  # the longest one is not known yet
+        return  # checked for each candidate
     last = last_step(estimator)
     family_of(last).epochs.check_rates(last, own_names(estimator, space.names), n_rows, amount)
 
@@ -228,7 +228,7 @@ def check_names(estimator: Estimator, space: Space) -> None:
         if (unlisted and "__" not in leaf) or not _accepts(estimator, name):
             prefix = name.removesuffix(leaf)
             known = [*known, *(prefix + other for other in unlisted)]
-            # The name alone, without the step that has it, is the commonest slip; or another step.
+            # The most common mistakes are a name without its step, and a wrong step.
             last = name.rpartition("__")[2]
             close = [each for each in known if each == last or each.endswith(f"__{last}")][:3]
             close = close or difflib.get_close_matches(name, known, n=3, cutoff=0.5)

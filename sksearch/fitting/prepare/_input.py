@@ -79,7 +79,7 @@ def check_cv(cv: Folding, params: dict[str, Any]) -> None:
     """Raise TypeError for a class of splitters, ValueError for one of groups without any."""
     if isinstance(cv, type):
         raise TypeError(f"cv={cv.__name__} is a class: pass an instance, {cv.__name__}().")
-    # Another's splitter may take groups and do without them, and have routed them by an alias.
+    # Splitters of other packages may not need groups, or may request them by an alias.
     is_known = type(cv).__module__.startswith("sklearn.model_selection.")
     needs_groups = is_known and isinstance(cv, GroupsConsumerMixin) and not routing_enabled()
     if needs_groups and params.get("groups") is None:
@@ -93,7 +93,7 @@ def check_pre_dispatch(pre_dispatch: object) -> None:
     """Raise ValueError for an invalid number of fits."""
     try:
         enough = pre_dispatch is None or pre_dispatch_count(pre_dispatch, 1, least=-1) >= 1
-    except Exception:  # joblib evaluates any text
+    except Exception:  # joblib evaluates the text, which may raise anything
         enough = False
     if not enough or isinstance(pre_dispatch, bool):
         raise ValueError(
@@ -328,7 +328,7 @@ def check_sample_weight(estimator: Estimator, X: Samples, params: dict[str, Any]
         if weight is None or name.rpartition("__")[2] != "sample_weight":
             continue
         if isinstance(weight, str) or not (hasattr(weight, "shape") or hasattr(weight, "__len__")):
-            continue  # a word or a function, which the estimator takes or refuses
+            continue  # a str or a function: the estimator checks it
         if num_samples(weight) != num_samples(X):
             raise ValueError(
                 f"{name} has {num_samples(weight)} entries, but X has {num_samples(X)} rows: "
@@ -413,7 +413,8 @@ def _check_fit_params(
     method = "partial_fit" if is_step else "fit"
     try:
         taken = inspect.signature(getattr(estimator, method)).parameters
-    except (AttributeError, TypeError, ValueError):  # compiled: its own error is as good
+    # Compiled functions have no signature; they raise their own error
+    except (AttributeError, TypeError, ValueError):
         return
     if any(p.kind is p.VAR_KEYWORD for p in taken.values()):
         return

@@ -153,7 +153,7 @@ class Data:
     folds: Folds
     classes: Labels
     strata: np.ndarray | None  # class index of each row
-    doubt: str  # why fits to them are likely to fail, or ""
+    doubt: str  # why fits to the data are likely to fail, or ""
 
     @property
     def fit_params(self) -> dict[str, Any]:
@@ -220,7 +220,8 @@ def _parts_of(
     resource = as_resource(filled.resource, estimator, n_rows, space.names, data.fit_params)
     check_training(resource, estimator, space, data.fit_params, data.X)
     check_ensemble(options.ensemble, estimator, options.goal)
-    # From a copy: the seed must not depend on how many candidates were settled in advance.
+    # Use a copy of the generator, so that the seed does not depend on the number of candidates
+    # drawn.
     sampler, scheduler = filled._compose(space, copy.deepcopy(rng))
     audit = options.spending.audit
     scheduler = Audited(scheduler, audit) if audit else scheduler

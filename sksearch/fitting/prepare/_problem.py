@@ -16,7 +16,7 @@ from sksearch.fitting.prepare._checks import check_inheritance, planned
 from sksearch.history import Params, Problem
 from sksearch.space import Space
 
-MANY = 1_000  # units, of which some can be spent step by step
+MANY = 1_000  # resource units of a plan for testing, enough for several rungs
 
 
 def make_problem(
@@ -77,7 +77,7 @@ def adapt(
     if scheduler.reads.states:
         changing = check_inheritance(scheduler, resource, estimator, problem.space)
         problem = replace(problem, changing=changing)
-    # Not for the stand-in of a scheduler without room for rungs, see below.
+    # Before `adapt`, which may replace a scheduler without room for rungs, see below.
     n_candidates = _count_at_full(scheduler, problem.space, max(MANY, problem.max_resources))
     problem = replace(problem, n_candidates=n_candidates)
     if isinstance(min_resources, str):
@@ -116,7 +116,7 @@ def _plan_of(scheduler: Scheduler, space: Space, n_units: int) -> Plan:
         warnings.simplefilter("ignore")
         try:
             return planned(scheduler, Problem(space, 1, n_units, repeats=True))
-        except Exception:  # a scheduler of the user may refuse the stand-in problem
+        except Exception:  # a custom scheduler may raise an error for this problem
             return Plan(())
 
 
@@ -134,4 +134,4 @@ def _own_limits(
     except ValueError:
         if high == "auto":
             raise
-        return 1, high  # only the upper limit was unknown, and it is given
+        return 1, high  # only the upper limit was unknown, and the user has set it

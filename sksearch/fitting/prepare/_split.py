@@ -19,7 +19,7 @@ from sksearch.fitting.prepare._options import Options
 from sksearch.fitting.run._folds import Folds, freeze_folds, warn_of_folds, why_unlike
 
 N_FOLDS = 5  # same as in scikit-learn
-MIN_TIMES = 3  # for two folds that do not train on the future
+MIN_TIMES = 3  # needed for two folds that do not train on the future
 
 
 def make_folds(

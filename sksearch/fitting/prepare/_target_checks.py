@@ -13,8 +13,8 @@ from sksearch._utils._advice import MANY_ROWS, advice, glance, is_id, is_missing
 from sksearch._utils._compat import num_samples, to_numpy
 from sksearch._utils._typing import Estimator, Samples, Targets
 
-ENOUGH_ROWS = 20  # fewer are a toy
-BITS = 10.0  # a column that has nothing to do with y is named once in 2^10 searches
+ENOUGH_ROWS = 20  # no check with fewer rows
+BITS = 10.0  # an unrelated column is reported in one of 2^10 searches
 N_LOOKED_AT = 64  # rows, enough to rule out nearly all columns
 NEARLY = 0.9  # least share of different values in a copy with fewer digits
 NUMBERS = "biufmM"  # kinds of dtypes
@@ -145,7 +145,7 @@ def _relation(values: Any, target: _Column, n_columns: int) -> str:
         return ""
     if glance(lambda: bool((column.values == target.values).all())):
         return "is y itself"
-    # With nothing else in X, y is a function to be learned.
+    # If X has no other column, the task is to learn this function.
     return (
         "gives y away: each of its values corresponds to a single value of y"
         if n_columns > 1

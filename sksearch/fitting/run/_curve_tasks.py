@@ -54,7 +54,7 @@ class CurveTasks:
         if seconds is None or longest is None:
             return None
         if self._setup.problem.has_baseline:
-            # A candidate needs at least the leader's time to beat it.
+            # To beat the best candidate, a candidate needs at least the same time.
             baseline = self._outputs.reached.get((0, self._setup.plan.top), ())
             seconds = max([seconds, *map(_seconds_of, baseline)])
         return Allowance(seconds, longest, self._rival(n_before + 1))
@@ -82,5 +82,6 @@ def _is_fitted_otherwise(context: Context, name: str) -> bool:
     """True if the untuned estimator is not among the models of its curve by this parameter."""
     try:
         return not growth_of(context.estimator, name).is_as_fitted
-    except ValueError:  # a step that has it is searched, and the own one has not
+    # The parameter belongs to a searched step, and the current step does not have it
+    except ValueError:
         return True

@@ -23,13 +23,14 @@ from sksearch.fitting.run._row_sample import MIN_ROWS, seconds_of_one_fit
 from sksearch.fitting.run._tasks import Context, Output, RowSample, Task
 from sksearch.history import Params, Problem
 
-N_ALIKE = 3  # candidates that have failed in the same way
+# Number of candidates that fail in the same way, after which the search checks the cause
+N_ALIKE = 3
 N_IN_VAIN = 100  # failures of any kind, if only the time ends the search
 #: Points spread over the space that must fail as well. A Sobol sequence has one in each 128th of a
 #: range, and of candidates of which 3 % succeed 128 draws miss all once in 50 times.
 N_PROBES = 128
 N_PROBES_OF_KNOWN = 32  # if the data show the cause
-PROBE_SECONDS = 5.0  # for all of them; a search whose fits fail slowly continues
+PROBE_SECONDS = 5.0  # limit for all points; a search with slow failures continues
 
 
 @dataclass
@@ -68,7 +69,7 @@ class AbortRule:
     _errors: dict[tuple[int, int], set[str]] = field(default_factory=dict)
     _texts: set[str] = field(default_factory=set)  # of all errors
     _failed: dict[int, dict] = field(default_factory=dict)  # parameters, by trial
-    _has_ended: bool = False  # something has not failed
+    _has_ended: bool = False  # whether any fit has not failed
     _causes: dict[str, str] = field(default_factory=dict)  # by error
     _space_fails: bool | None = None  # whether points all over the space fail; None: not tried
 
@@ -203,7 +204,7 @@ def error_of_untuned(context: Context) -> Exception | None:
         except Exception as error:
             return error
         finally:
-            Interrupts.heed()  # scikit-learn's MLP swallows it
+            Interrupts.heed()  # scikit-learn's MLP catches it
     return None
 
 

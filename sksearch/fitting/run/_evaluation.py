@@ -75,7 +75,8 @@ def as_it_travels(
     if output.fit_error is not None:
         output.fit_error = shortened(output.fit_error)
     if context.spool is not None:
-        with suppress(OSError):  # not there on this machine, or full: nothing depends on it
+        # The disk may be full or missing on this machine; the file is optional
+        with suppress(OSError):
             context.spool.write(task.name, output)
     return output
 
@@ -125,7 +126,7 @@ def _evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Out
         state, output.lost_state, stages = load_state(context, task)
         train_rows: tuple[Any, Any] = safe_split(state.estimator, context.X, context.y, train)
         test_rows = safe_split(state.estimator, context.X, context.y, test, train)
-    except BaseException as error:  # parameters that its estimator does not take, for instance
+    except BaseException as error:  # such as parameters that the estimator does not have
         _fail(context, output, error, start)
         message.end(output)
         return output
@@ -174,12 +175,13 @@ def train_further(
         # A lost state is trained again with its original seeds.
         again = stage.resource < task.resource
         with seeds_of(context, stage, task.fold, environment) if again else nullcontext():
-            if stage.trial_id != before.trial_id and state.n_steps:  # a new one has its parameters
+            # A new model already has these parameters
+            if stage.trial_id != before.trial_id and state.n_steps:
                 change_to(state, stage.params, context.changing)
             state = context.resource.train(
                 state, *train_rows, stage.resource, before.resource, context.classes, fit_params
             )
-        Interrupts.heed()  # scikit-learn's MLP swallows it
+        Interrupts.heed()  # scikit-learn's MLP catches it
         last = last_step(state.estimator)
         family_of(last).epochs.check_finite(last)
     return state
@@ -211,7 +213,7 @@ def load_state(context: Context, task: Task) -> tuple[State, str, list[Stage]]:
     try:
         if task.state is not None:
             return as_state(task.state, context.home), "", [at, task.stage]
-    except BaseException as error:  # a model may raise anything when it is read
+    except BaseException as error:  # unpickling may raise anything
         Interrupts.let_pass(error)
         lost = first_line(error)
     # Values may be estimators themselves, hence the clone.
@@ -234,7 +236,7 @@ def _save_state(environment: TaskEnvironment, task: Task, output: Output, state:
             output.state = content
         else:
             output.state = SavedState.write(content, environment.folder, task.name)
-    except BaseException as error:  # an attribute without pickle, a full disk
+    except BaseException as error:  # such as an attribute that cannot be pickled, or a full disk
         Interrupts.let_pass(error)
         output.lost_state = first_line(error)
 
@@ -255,7 +257,7 @@ def _record_curve(
 
     def look(estimator: Estimator, count: int) -> float:
         nonlocal best
-        Interrupts.heed()  # scikit-learn's MLP swallows it
+        Interrupts.heed()  # scikit-learn's MLP catches it
         before = now()
         listener = RowListener(context, test)
         scores, output.status, output.error = score(
@@ -282,7 +284,7 @@ def _record_curve(
         state, train[1:], wanted.last, context.classes, fit_params, look,
         wanted.allowance, growth.own or 1 if wanted.is_own else 1,
     )  # fmt: skip
-    # For one fold only; `settle` finds the count for all of them.
+    # For this fold only; `settle` finds the number for all folds.
     _, output.test_scores, output.train_scores = curve[-1]
     output.curve = curve if output.status == "ok" else None
 
@@ -326,5 +328,5 @@ def as_scored(context: Context, model: Any, test: Part) -> Any:
         return model
     try:
         return CalibratedOnFold.of(model, *test[1:], as_classes(context.classes))
-    except Exception:  # its score reports failing predictions
+    except Exception:  # the scorer reports failing predictions
         return model

@@ -112,7 +112,7 @@ class Findings:
         self._keep_time_for_members()
         self._n_finite += math.isfinite(result.score)
         if self._rule is not None and math.isfinite(result.score):
-            # A function that will choose the winner is asked once it can be, not at the end.
+            # Call the user's refit function as soon as possible, so that its errors appear early.
             rule, self._rule = self._rule, None
             try_rule(rule, table_of(self.setup, self.history, self.rows()))
         return ends
@@ -175,7 +175,7 @@ class Findings:
         is_last = job.resource == self.plan.top or self.history.problem.continues
         outputs = self.outputs.all_new()
         if is_last and all(output.fit_error is not None for output in outputs):
-            # Nothing can be promoted, and later candidates are likely to fail in this way.
+            # Nothing can be promoted, and later candidates are likely to fail in the same way.
             self.check_failures(outputs)
 
     def check_end(self, is_up: bool) -> None:

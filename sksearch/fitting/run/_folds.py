@@ -61,7 +61,7 @@ def freeze_folds(
             "the splitter itself."
         )
     n_samples = num_samples(X)
-    # Masks and numbers from the end become row numbers here, so that nothing below meets them.
+    # Convert masks and negative indices to row numbers.
     numbers = np.arange(n_samples)
     return [
         tuple(numbers[np.asarray(rows)] for rows in split)
@@ -185,7 +185,7 @@ def why_unlike(splits: list, n_samples: int) -> str:
 
 def _never_trains_ahead(splits: list, n_samples: int) -> bool:
     """True if no fold trains on the test rows of a later fold, wherever these are in X."""
-    tested_by = np.full(n_samples, -1)  # the last fold that tests a row
+    tested_by = np.full(n_samples, -1)  # last fold that tests each row
     for i, (_, test) in enumerate(splits):
         tested_by[np.asarray(test)] = i
     return all((tested_by[np.asarray(train)] <= i).all() for i, (train, _) in enumerate(splits))

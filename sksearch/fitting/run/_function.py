@@ -20,8 +20,8 @@ from sksearch.fitting.run._scores import failure
 from sksearch.fitting.run._states import shortened
 from sksearch.fitting.run._tasks import Context, Output, Task
 
-LOSS = "loss"  # the entry that counts in a dict that a function returns
-LONGEST = 200  # characters of a returned value in an error
+LOSS = "loss"  # entry of a returned dict that is minimised
+LONGEST = 200  # maximum length of a returned value in an error message
 
 
 class Units(Resource):
@@ -42,7 +42,7 @@ class FunctionContext(Context):
     names: tuple[str, ...]  # of the numbers that the function returns; the score is the first,
     sign: float  # times this
     used: tuple[str, ...]  # names used by objectives and bounds
-    error: BaseException | None = None  # the last one, of calls in this process
+    error: BaseException | None = None  # last error of the calls in this process
 
     @classmethod
     def of(cls, func: Callable, resource: Resource, aims: Aims, seed: int, n: int) -> Self:
@@ -71,7 +71,7 @@ def call(context: FunctionContext, task: Task, environment: TaskEnvironment) -> 
         output.fit_error = shortened(printable(format_exc()))
     output.fit_time = now() - start
     if environment.shares_memory and context.spool is None:
-        return output  # the microseconds of the rest matter for a fast function
+        return output  # saves microseconds, which matter for fast functions
     return as_it_travels(context, task, output, began, output.fit_time)
 
 
@@ -110,7 +110,8 @@ def _number(value: Any) -> float:
     if type(value) is float:
         return value
     try:
-        value = value.item() if hasattr(value, "item") else value  # arrays and tensors of one
+        # Arrays and tensors with one element
+        value = value.item() if hasattr(value, "item") else value
         if not isinstance(value, str | bytes):
             return float(value)
     except (TypeError, ValueError, OverflowError, RuntimeError):

@@ -19,7 +19,8 @@ import scipy.sparse as sp
 from sksearch._utils._compat import num_samples, to_numpy
 from sksearch._utils._typing import Samples
 
-MISSING = "\0missing"  # NaN, None, NaT and pandas.NA alike: containers exchange them
+# For NaN, None, NaT and pandas.NA, because conversions replace one by another
+MISSING = "\0missing"
 #: Relative; equal rows with values differing by more have no unique value.
 ROUNDING = 1e-5
 
@@ -43,7 +44,7 @@ class KnownRows:
 
     def __init__(self, X: Any) -> None:
         self.X = X
-        self.fault = ""  # last refusal, as a clause about the scorer; otherwise ""
+        self.fault = ""  # reason why the scorer is not supported, as a clause; otherwise ""
         self._n: int = num_samples(X)
         self._is_locked = _lock(X)
         self._copy: Any = (
@@ -180,7 +181,7 @@ def _keys(table: np.ndarray, form: str) -> list[Hashable]:
 def _keys_of_sparse(X: Any) -> list[Hashable]:
     """A key for each row: the nonzero columns and their values."""
     rows = sp.csr_matrix(X, copy=True).astype(np.float64)
-    # Equal rows may be stored in different ways: bring them into one form.
+    # Equal rows may be stored in different ways, so normalise them.
     rows.sum_duplicates()
     rows.eliminate_zeros()
     rows.sort_indices()
@@ -197,7 +198,7 @@ def _key_of_cell(value: Any) -> Hashable:
     """A key, equal for equal values, even of unhashable types."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return MISSING
-    with suppress(Exception):  # arrays have no truth, dicts no hash
+    with suppress(Exception):  # arrays have no truth value, and dicts no hash
         if value != value:
             return MISSING
         hash(value)

@@ -313,7 +313,7 @@ def allowed_guesses(
 def _is_allowed(allows: Allows, params: Params, given: bool) -> bool:
     try:
         return allows(params)
-    except (ValueError, TypeError):  # the estimator's own value may be None, or a word
+    except (ValueError, TypeError):  # the value set on the estimator may be None or a str
         if given:
             raise
         return False

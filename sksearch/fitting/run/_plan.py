@@ -143,7 +143,7 @@ class SearchPlan:
         cls, plan: Plan, resource: Resource, n_splits: int, refit: bool, select: str = "auto"
     ) -> Self:
         """Compute the cost of a scheduler's plan; `select` is the parameter of the search."""
-        # Thousands of brackets may be one and the same tuple.
+        # Thousands of brackets may be the same tuple, so compute each cost once.
         audits = plan.audits or ((),) * len(plan.brackets)
         rows = {(id(row), own): row for row, own in zip(plan.brackets, audits, strict=True)}
         costs = {key: _costs(row, key[1], resource, n_splits) for key, row in rows.items()}

@@ -29,9 +29,7 @@ class ResultRow:
     """A row of ``cv_results_``."""
 
     params: Params
-    outputs: list[
-        Output
-    ]  # of all folds that the candidate was evaluated on so far, in their order
+    outputs: list[Output]  # outputs of all folds evaluated so far, in order
     new_outputs: list[Output]  # outputs of the folds evaluated for this row
     trial_id: int
     bracket: int
@@ -105,7 +103,7 @@ class Outputs:
             trial = trials[trial_id]
             if by_folds and resource < max(trial.results, default=0):
                 continue
-            if resource in trial.results:  # otherwise Ctrl-C came between two lines
+            if resource in trial.results:  # missing if Ctrl-C interrupted `tell`
                 params, new = params_at(trial.params, resource), self.new[trial_id, resource]
                 new = reached if by_folds else new
                 count = self.counts.get((trial_id, resource))

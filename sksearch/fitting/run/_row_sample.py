@@ -22,18 +22,18 @@ from sksearch.fitting.run._folds import count_rows, trains_on_the_past
 from sksearch.fitting.run._tasks import Context, RowSample
 
 MIN_ROWS = 2_000  # number of rows of a training fold that is never too large
-N_FITS = 24  # fits of the untuned estimator for which there should be time, at least
+N_FITS = 24  # minimum number of fits of the untuned estimator within the time
 STEP = 2  # ratio of the numbers of rows at which the cost is measured
 LARGEST_GROWTH = 3.0  # exponent of seconds over rows
 PROBABLE_GROWTH = 2.0  # largest exponent of most estimators
 LEAST_GROWTH = 0.5  # with a smaller exponent, fewer rows save too little time
-STEP_OF_MODELS = 4  # likewise, for several models
+STEP_OF_MODELS = 4  # the same, for several models
 FEWEST_OF_MODELS = 62  # rows, on which each is measured first
 ENOUGH_FOR_GROWTH = 900  # rows, below which noise looks like a power of the rows
 PART_OF_PACES = 0.1  # share of the time for measuring several models
-MOST_OF_PACES = 0.25  # likewise, if few rows already take longer
-PART_TO_PREDICT = 5  # a fold predicts about one row for so many that it trains on
-SHORTEST = 1e-4  # seconds, below which a clock says little
+MOST_OF_PACES = 0.25  # the same, if a few rows already take longer
+PART_TO_PREDICT = 5  # training rows per predicted row, roughly as in five folds
+SHORTEST = 1e-4  # in seconds; shorter times cannot be measured reliably
 MANY_ROWS = 20_000  # with fewer rows, the measurements cost more than they save
 SECONDS_A_ROW = 1 / 250  # time per row below which models are measured
 WORTH = 0.75  # share of the rows from which on all rows are used
@@ -118,7 +118,8 @@ def choose_sample(
     rows = MIN_ROWS // STEP**2
     growths: tuple[float, ...] = (LARGEST_GROWTH, LARGEST_GROWTH)
     known: list[tuple[float, float]] = []  # seconds of the training, and with its scoring
-    while (whole := sum(parts := seconds_of(rows))) > 0:  # not if it fails, or a clock stands
+    # 0 if the fit fails or the clock does not advance
+    while (whole := sum(parts := seconds_of(rows))) > 0:
         known.append((parts[0], whole))
         if len(known) > 1:
             growths = tuple(map(_growth, *known[-3:]))
@@ -265,7 +266,7 @@ def _seconds_of(model: Any, X: Samples, y: Targets, rows: np.ndarray) -> tuple[f
         model.fit(*data)
         fitted = now()
         model.predict(few)
-    Interrupts.heed()  # an MLP of scikit-learn swallows it
+    Interrupts.heed()  # scikit-learn's MLP catches it
     return fitted - start, max(now() - start, SHORTEST)
 
 
@@ -354,7 +355,7 @@ def measured_sample(
                 seconds = seconds_of_one_fit(context, n_rows)
             except Exception:
                 return math.nan, math.nan
-            Interrupts.heed()  # scikit-learn's MLP swallows it
+            Interrupts.heed()  # scikit-learn's MLP catches it
             return seconds
 
     n_train = max(count_rows(train) for train, _ in context.splits)

@@ -46,7 +46,7 @@ def blocks_of_rows(splits: list, n_rows: int, groups: Targets = None) -> np.ndar
     units = np.arange(n_rows)
     if groups is not None:
         units = np.unique(to_numpy(groups), return_inverse=True)[1].ravel()
-    fold = np.full(units.max() + 1, len(splits))  # the first that tests the unit
+    fold = np.full(units.max() + 1, len(splits))  # first fold that tests each unit
     for i, test in reversed([*enumerate(tests)]):
         fold[units[test]] = i
     # At random, but fold by fold, so that each fold has few blocks.

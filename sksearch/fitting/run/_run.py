@@ -40,7 +40,7 @@ class Ending:
     """End of a search; `why` is a reason of `Recorder.stop`, "" while the search runs."""
 
     why: str = ""
-    up: float = 0.0  # the timeout that was up, seconds
+    up: float = 0.0  # the timeout that was reached, in seconds
     won: tuple[int, int] | None = None  # trial and resource of the winner
 
 
@@ -150,7 +150,8 @@ class Run(Workload):
         self._curves = CurveTasks(setup, self.findings.outputs, self.findings.incumbent)
         self.done = self.heard_stop = self.is_up = False
         self._tasks: dict[int, list[Task]] = {}  # tasks of running trials
-        self._is_news = True  # for the record: not while replaying, nor after an interrupt
+        # Whether to write to the journal: not during a replay or after an interrupt
+        self._is_news = True
         endless = study.scheduler.told.at_once or study.scheduler.told.by_fold
         self._rungs = RungContexts(callbacks, setup.plan, setup.context.search, endless)
         self._warned, self._listens = False, callbacks.listens
@@ -181,7 +182,7 @@ class Run(Workload):
             self._rungs.close()
             self.recorder.stop(why, self.setup.time.timeout if self.is_up else None)
 
-    # ---- what the loop calls
+    # ---- called by the loop
 
     def unfinished_jobs(self) -> Sequence[Job]:
         """Return the jobs that an earlier process had asked for when it died."""
@@ -278,7 +279,7 @@ class Run(Workload):
         """Seconds until running tasks are stopped, to leave time for the last training."""
         return self.setup.time.left_to_stop()
 
-    # ---- what the recorder calls
+    # ---- called by the recorder
 
     def replay(self, job: Job, outputs: list[Output]) -> None:
         """Enter the outputs that a job had in an earlier process."""

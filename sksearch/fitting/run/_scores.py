@@ -77,7 +77,7 @@ def is_gpu_broken(error: BaseException) -> bool:
 
 def error_scores(context: Context) -> Scores:
     """Return the score of a failed fit, for each metric known in advance."""
-    # With "raise" only SystemExit and the like come here.
+    # With "raise", only errors such as SystemExit reach this line.
     score = np.nan if context.error_score == "raise" else context.error_score
     if isinstance(context.scorer, MultimetricScorer):
         return dict.fromkeys(context.scorer._scorers, score)
@@ -156,7 +156,7 @@ def _as_numbers(context: Context, scores: object) -> tuple[Scores, str, str]:
                 if context.error_score == "raise":
                     raise
                 details = error = first_line(invalid)
-        # This metric failed, the others need not have.
+        # The other metrics may have a score.
         _warn_scoring_failed(context, details)
         found[str(name)] = context.error_score
         if name == counts:

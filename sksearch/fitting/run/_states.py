@@ -202,7 +202,7 @@ class _SizePickler(_StatePickler):
         self.seen: set = set()
 
     def address_of(self, obj: object) -> Address | None:
-        return None  # objects with code count with their code
+        return None  # so that the code of objects is included
 
     def persistent_id(self, obj: object) -> Any:
         if type(obj) is not str and not isinstance(obj, np.dtype):
@@ -227,7 +227,7 @@ def first_line(error: BaseException) -> str:
     """The kind of an error and the first line of its text."""
     try:
         text = str(error)
-    except BaseException:  # an error whose text cannot be made is still an error
+    except BaseException:  # str(error) may itself raise an error
         text = "<no text>"
     return printable(f"{type(error).__name__}: {text[:LONGEST]}".strip().splitlines()[0])
 

@@ -169,10 +169,11 @@ class Task:
     callbacks: Any  # a leaf of the tree of contexts
     state: Any = None  # a State, SavedState or bytes from the last rung; None: new, or lost
     before: tuple[Stage, ...] = ()  # stages to continue from, from the beginning
-    continues: bool = False  # whether there was a state; a lost one is trained again by stages
+    # Whether there was a state; a lost state is trained again, stage by stage
+    continues: bool = False
     keep: bool = False  # whether a later rung may continue from here
-    curve: CurveTask | None = None  # a count that training finds
-    predicts: bool = False  # whether predictions are wanted, for an average of candidates
+    curve: CurveTask | None = None  # set if the number of steps is found in training
+    predicts: bool = False  # whether to return predictions, for an average of candidates
     seconds_before: float = 0.0  # training time at the earlier rungs from which this one continues
 
     @property
@@ -191,7 +192,7 @@ class Task:
             return self
         try:
             return replace(self, state=self.state.read())
-        except (OSError, ValueError):  # absent, or another one: it is trained again
+        except (OSError, ValueError):  # missing or replaced: the model is trained again
             return replace(self, state=None)
 
 
