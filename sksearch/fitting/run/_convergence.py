@@ -53,7 +53,7 @@ STREAM = 11  # distinguishes its generator from others of the same trial
 
 
 class Convergence:
-    """Tests if a search has converged; a function of the history, called at intervals.
+    """Test of whether a search has converged, which depends only on the history.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Convergence:
 
     @own_numerics()
     def reached(self, history: History) -> bool:
-        """True if a search should stop, after a result.
+        """Return whether a search should stop after a result.
 
         Parameters
         ----------
@@ -76,7 +76,7 @@ class Convergence:
         Returns
         -------
         reached : bool
-            False if not converged, or too early to know.
+            False if the search has not converged, or has too few results.
         """
         data = observe(history, Start(self._max_resources, 0))
         n, n_dims = len(data.y), history.problem.space.n_dims
@@ -91,8 +91,8 @@ class Convergence:
     def _standard_error(self, history: History) -> float | None:
         """Standard error of a difference between means; None if no candidate has two folds.
 
-        The training rows of folds overlap: with k folds a row trains k - 1 times as often as it
-        tests, hence the second term [1]_.
+        The training rows of folds overlap: with k folds a row is in k - 1 training folds and one
+        test fold, hence the second term [1]_.
         """
         scores = [
             trial.results[self._max_resources].fold_scores

@@ -236,7 +236,7 @@ def _no_probabilities(context: Context, details: str) -> str:
     )
 
 
-#: Patterns in the text of an error, and their explanations; the first match counts.
+#: Patterns in the text of an error, and their explanations; the first match is used.
 RULES: tuple[tuple[str, Callable[[Context, str], str]], ...] = (
     (r"not explicitly set as requested or not requested for \w+\.\w+", _metadata),
     (r"(?i)DateTime64|datetime|timedelta", _dates),
@@ -271,7 +271,7 @@ def _name(context: Context) -> str:
 
 
 def _named(names: list[Any]) -> str:
-    """Columns by their names, the first ones if they are many."""
+    """Names of columns, only the first ones if there are many."""
     shown = ", ".join(map(repr, names[:MOST_NAMES])) + (", ..." if names[MOST_NAMES:] else "")
     return f"column {shown}" if len(names) == 1 else f"columns {shown}"
 

@@ -37,10 +37,10 @@ PROBE_SECONDS = 5.0  # limit for all points; a search with slow failures continu
 class AbortRule:
     """Tracks failures until the first success.
 
-    A search is lost if some candidates have failed with the same error on the same fold, none of
-    the searched parameters can be to blame, and the untuned estimator and many points spread over
-    the space fail the same way at the largest resource. Without time to try these, the cause
-    must be found in the data. The search continues if only a part of a space, or only small
+    A search is aborted if some candidates have failed with the same error on the same fold, none
+    of the searched parameters can be the cause, and the untuned estimator and many points spread
+    over the space fail the same way at the largest resource. If there is no time to try these, the
+    cause must be found in the data. The search continues if only a part of a space, or only small
     sizes, fail.
 
     Parameters
@@ -87,7 +87,7 @@ class AbortRule:
             self.is_lost = in_vain or self._params_are_not_to_blame(outputs)
 
     def _params_are_not_to_blame(self, outputs: list[Output]) -> bool:
-        """True if any other parameters would fail in the same way as these outputs."""
+        """True if all other parameters would fail in the same way as these outputs."""
         if any(len(errors) > 1 for errors in self._errors.values()) or self._may_be_params():
             return False
         is_known = bool(self._cause(outputs[0]))
@@ -104,7 +104,7 @@ class AbortRule:
         return self._causes[output.error]
 
     def _kind(self, output: Output) -> str:
-        """A text that errors of one kind have in common."""
+        """The part of an error text that is the same for all errors of its kind."""
         return self._cause(output) or _masked(output.error)
 
     def _is_untuned(self, trial_id: int) -> bool:
@@ -163,7 +163,7 @@ def _probes(problem: Problem, n: int, tried: Iterable[Params] = ()) -> Iterator[
 def fails_everywhere(context: Context, problem: Problem) -> bool:
     """True if the untuned estimator fails, and so do points all over the space.
 
-    Tries as many as fit in a few seconds, on some rows of the first fold.
+    The test is limited to a few seconds, and uses some rows of the first fold.
     """
     if error_of_untuned(context) is None:
         return False
@@ -209,7 +209,7 @@ def error_of_untuned(context: Context) -> Exception | None:
 
 
 def explained(context: Context, outputs: list[Output], text: str) -> str:
-    """Put the cause and the cure in the first line of the text of an error.
+    """Add a first line with the cause and the remedy to the text of an error.
 
     Parameters
     ----------

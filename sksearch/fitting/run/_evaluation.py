@@ -1,4 +1,4 @@
-"""One candidate on one fold: the twin of scikit-learn's ``_fit_and_score`` that can continue.
+"""Evaluation of a candidate on one fold, like scikit-learn's ``_fit_and_score``, but continuable.
 
 Its arguments and return value travel between processes, so they are plain data.
 """
@@ -70,7 +70,7 @@ def evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Outp
 def as_it_travels(
     context: Context, task: Task, output: Output, began: float, seconds: float
 ) -> Output:
-    """Return an output with its time and worker, after leaving a copy on disk."""
+    """Return an output with its time and worker, after writing a copy to disk."""
     output.span = [began, began + seconds, worker_name()]
     if output.fit_error is not None:
         output.fit_error = shortened(output.fit_error)
@@ -207,7 +207,7 @@ def rows_of(context: Context, task: Task) -> tuple[Any, Any]:
 def load_state(context: Context, task: Task) -> tuple[State, str, list[Stage]]:
     """Return the state to continue from, the reason if it is lost, and the remaining stages.
 
-    A lost state costs time, nothing more.
+    A lost state only costs time.
     """
     lost, at = "", task.before[-1] if task.before else NOTHING
     try:
@@ -249,7 +249,7 @@ def _record_curve(
     rows: tuple[Part, Part],
     fit_params: dict[str, Any],
 ) -> None:
-    """Train until the score on the test rows has passed its top, and keep all scores."""
+    """Train until the score on the test rows has passed its peak, and keep all scores."""
     train, test = rows
     wanted: Any = task.curve
     curve: list = []
@@ -303,7 +303,7 @@ def _fail(context: Context, output: Output, error: BaseException, start: float) 
 def _score_all(
     context: Context, task: Task, output: Output, state: State, rows: tuple[Part, Part]
 ) -> None:
-    """Score on the test rows, and on the training rows if asked for."""
+    """Score on the test rows and, if requested, on the training rows."""
     train, test = rows
     start, listener = now(), RowListener(context, test)
     if task.predicts:  # before the scoring: scorers may change the rows that they are given
@@ -323,7 +323,7 @@ def _score_all(
 
 
 def as_scored(context: Context, model: Any, test: Part) -> Any:
-    """Return a fitted model as the scorer gets it: with probabilities, if it asks for some."""
+    """Return a fitted model for the scorer, with calibrated probabilities if it needs them."""
     if not context.calibrates or best_method_of(model) not in context.calibrates:
         return model
     try:

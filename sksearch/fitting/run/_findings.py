@@ -1,4 +1,4 @@
-"""The results of a run: the leader, the decision to continue, warnings and errors."""
+"""Results of a run: best candidate, decisions to stop, warnings and errors."""
 
 import math
 from collections import Counter
@@ -34,7 +34,7 @@ class Findings:
     setup : Setup
         Setup of the search.
     history : History
-        Grows while it runs.
+        History of the running search.
     watch : Watch
         Counts the budget spent.
 
@@ -86,7 +86,7 @@ class Findings:
     def see(self, job: Job, retired: list[int], is_news: bool) -> bool:
         """Process a result of the history; True if it ends the search.
 
-        `retired` are the trials that the scheduler will never bring further.
+        `retired` are the trials that the scheduler will never continue.
         """
         result = self.history.trials[job.trial_id].results[job.resource]
         score, stops = result.feasible_score, self.setup.stops
@@ -140,7 +140,7 @@ class Findings:
             self.setup.time.for_members = self.setup.time.of_members(seconds)
 
     def _warn_of_time(self) -> None:
-        """Warn once, in good time, if the first bracket is unlikely to finish."""
+        """Warn once, early, if the first bracket is unlikely to finish."""
         timeout = self.setup.time.timeout
         if self._time_is_known or timeout is None:
             return
@@ -160,7 +160,7 @@ class Findings:
     # ---- what is raised
 
     def check_hope(self) -> None:
-        """Raise ValueError if all fits have failed, and will."""
+        """Raise ValueError if all fits have failed, and all others would fail."""
         if self._abort_rule.is_lost:
             outputs = self.outputs.all_new()
             if all(output.fit_error is not None for output in outputs):
@@ -168,7 +168,7 @@ class Findings:
             raise ValueError(explained(self.context, outputs, outputs[0].error))
 
     def check_rung(self, job: Job) -> None:
-        """Raise ValueError if all fits of a finished rung have failed, and others would."""
+        """Raise ValueError if all fits of a finished rung failed, and others would also fail."""
         if len(self.plan.rungs) < 2 or self.context.is_function:
             return
         # With rows or small parameters, a larger size may succeed.
@@ -179,7 +179,7 @@ class Findings:
             self.check_failures(outputs)
 
     def check_end(self, is_up: bool) -> None:
-        """Raise TimeoutError or ValueError if nothing has a result; warn if time `is_up`."""
+        """Raise TimeoutError or ValueError if there is no result; warn if time `is_up`."""
         time, history = self.setup.time, self.history
         seconds = time.left_to_stop()
         if seconds is not None and seconds <= 0 and not history.has_results:

@@ -1,4 +1,4 @@
-"""The folds of a search: made once, and checked for an order among them."""
+"""Folds of a search, computed once, and checked for an order in time."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -29,8 +29,7 @@ class Folds:
     cv : object
         Source of the folds: the `cv` of the search, or its substitute.
     unlike : str, default=""
-        Reason that a race must not judge by the first folds, if the search would race; otherwise
-        "".
+        Reason for not using a race, because the first folds are not representative; otherwise "".
     notes : tuple of str, default=()
         Decisions, with the reason and the argument that changes them; a sentence each.
     """
@@ -70,7 +69,7 @@ def freeze_folds(
 
 
 def check_folds(splits: list, n_samples: int) -> list:
-    """Return the folds, or raise ValueError for some that cannot be trained and scored on."""
+    """Return the folds, or raise ValueError if a fold cannot be used for training and scoring."""
     for fold, split in enumerate(splits):
         if not isinstance(split, Sequence | np.ndarray) or len(split) != 2:
             size = f" of {len(split)}" if hasattr(split, "__len__") else ""
@@ -157,8 +156,8 @@ def trains_on_the_past(splits: list) -> bool:
 def why_unlike(splits: list, n_samples: int) -> str:
     """Return why folds are not interchangeable random parts of the data.
 
-    The rows decide, not the class of the splitter: folds in the order of time are the same whether
-    `TimeSeriesSplit`, a list or a custom splitter makes them.
+    The rows are checked, not the class of the splitter, because a list or a custom splitter may
+    have the same folds as `TimeSeriesSplit`.
 
     Parameters
     ----------

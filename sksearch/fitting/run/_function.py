@@ -1,4 +1,4 @@
-"""A plain function in the place of an estimator: one call is one evaluation, on a single fold."""
+"""Functions instead of estimators: a call is the evaluation of a candidate on a single fold."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -56,7 +56,7 @@ class FunctionContext(Context):
 
 
 def call(context: FunctionContext, task: Task, environment: TaskEnvironment) -> Output:
-    """Call the function for a candidate; an error or invalid value costs only this candidate."""
+    """Call the function for a candidate; an error or invalid value affects only this candidate."""
     output, began, start = Output(test_scores=math.nan), wall_time(), now()
     try:
         # A function may change its argument.
@@ -106,7 +106,7 @@ def _numbers(context: FunctionContext, found: Any) -> Any:
 
 
 def _number(value: Any) -> float:
-    """A number of any kind as a float; TypeError for anything else, a text that reads so too."""
+    """Any number as a float; TypeError for anything else, including text."""
     if type(value) is float:
         return value
     try:

@@ -1,8 +1,7 @@
-"""Rows with known values, looked up by their content.
+"""Lookup of known values of rows by the content of the rows.
 
 A scorer may ask a model for the test rows in another order, in batches, for a part of them, or in
-another container. A row is identified by its values: these survive all of this, unlike positions
-and labels.
+another container. Rows are identified by their values, because positions and labels may change.
 """
 
 import copy
@@ -34,7 +33,7 @@ class UnknownRowsError(ValueError):
 
 
 class KnownRows:
-    """Rows, and for any selection of them the entries of arrays that belong to these.
+    """Known rows, to look up the entries of arrays for any selection of them.
 
     Parameters
     ----------
@@ -144,7 +143,7 @@ class KnownRows:
 
 
 def _lock(X: Any) -> bool:
-    """Make arrays read-only; return whether these are such."""
+    """Make arrays read-only; return whether these are arrays."""
     parts = [X] if isinstance(X, np.ndarray) else []
     if sp.issparse(X):
         names = ("data", "indices", "indptr", "row", "col", "coords", "offsets")

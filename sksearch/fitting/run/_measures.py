@@ -1,4 +1,4 @@
-"""Measures of a fitted model besides its scores: seconds and bytes."""
+"""Measurements of a fitted model in addition to its scores: seconds and bytes."""
 
 from sksearch._utils._clock import now
 from sksearch._utils._compat import num_samples

@@ -1,4 +1,4 @@
-"""Aims of a search besides one score: several objectives, and bounds."""
+"""Objectives and bounds of a search."""
 
 import difflib
 import math
@@ -146,7 +146,7 @@ def make_aims(objectives: object, constraints: object, scoring: Scoring, scorer:
     Parameters
     ----------
     objectives, constraints, scoring : object
-        As the user gave them.
+        As passed by the user.
     scorer : callable
         The scorer that ``scoring`` names.
 
@@ -253,12 +253,12 @@ class Allows:
 
 
 def make_allows(constraints: object, space: Space) -> Allows | None:
-    """Combine the functions among the constraints, and try them on many candidates.
+    """Combine the functions among the constraints, and test them on many candidates.
 
     Parameters
     ----------
     constraints : object
-        As the user gave them.
+        As passed by the user.
     space : Space
         Space of the candidates.
 
@@ -296,7 +296,7 @@ def make_allows(constraints: object, space: Space) -> Allows | None:
 def allowed_guesses(
     guesses: tuple[tuple[Params, ...], bool], allows: Allows | None, given: bool
 ) -> tuple[tuple[Params, ...], bool]:
-    """Leave out disallowed first candidates; ValueError if they are `given`."""
+    """Leave out disallowed first candidates; raise ValueError if the user has passed them."""
     params, has_baseline = guesses
     if allows is None:
         return guesses
@@ -320,7 +320,7 @@ def _is_allowed(allows: Allows, params: Params, given: bool) -> bool:
 
 
 def _listed(constraints: object) -> list:
-    """Constraints as a list; one alone needs none."""
+    """Constraints as a list, even if there is only one."""
     if constraints is None:
         return []
     return list(constraints) if isinstance(constraints, list | tuple) else [constraints]

@@ -22,11 +22,11 @@ class PlannedRung:
     bracket, iter : int
         Numbers as in ``cv_results_``.
     n_resources : int
-        Number of units of each candidate in the end.
+        Number of units of each candidate at the end of the rung.
     n_candidates : int
         Number of candidates.
     resources : int
-        Units paid for, all candidates together.
+        Number of units for all candidates together.
     n_fits : int
         Number of (candidate, fold) pairs trained.
 

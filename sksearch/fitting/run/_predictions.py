@@ -58,7 +58,7 @@ def kept_rows(splits: list, classes: Classes, y: Targets) -> list[np.ndarray]:
 
 
 def keep_predictions(context: Context, fold: int, model: Any, X: Samples, output: Output) -> None:
-    """Store a model's predictions for the chosen test rows.
+    """Store the predictions of a model for the chosen test rows.
 
     Classifiers without probabilities give decision values: they are calibrated later, over all
     folds.
@@ -74,7 +74,8 @@ def keep_predictions(context: Context, fold: int, model: Any, X: Samples, output
     X : array-like
         All test rows of the fold.
     output : Output
-        Receives 8-byte numbers, row by row; none if not wanted, or if the model fails.
+        Gets the predictions as 8-byte numbers, row by row, unless they are not needed or the model
+        fails.
     """
     output.predictions, output.are_decisions = None, False
     if context.kept is None:
@@ -174,7 +175,7 @@ def decisions_of(model: Any, X: Samples, classes: Classes) -> list[np.ndarray]:
 
 
 def columns_of(given: Sized, seen: ArrayLike, classes: np.ndarray, lowest: float) -> np.ndarray:
-    """A column for each of all classes, of predictions for those that a model has seen."""
+    """Predictions with a column for every class, including classes unknown to the model."""
     whole = np.full((len(given), len(classes)), lowest)
     whole[:, np.searchsorted(classes, to_numpy(seen))] = to_numpy(given)
     return whole
@@ -186,7 +187,7 @@ def split_columns(predictions: np.ndarray, classes: Classes) -> list[np.ndarray]
 
 
 def labels_of(shares: Sequence[np.ndarray], classes: Classes) -> np.ndarray:
-    """Return the class with the largest share for each row; of equals the first."""
+    """Return the class with the largest share for each row; the first one wins ties."""
     found = [known[part.argmax(axis=1)] for part, known in zip(shares, classes, strict=True)]
     return found[0] if len(found) == 1 else np.column_stack(found)
 

@@ -1,4 +1,4 @@
-"""Fewer rows for the training folds, if time is too short for all of them."""
+"""Subsets of the training rows if the time is too short for all rows."""
 
 import math
 import warnings
@@ -40,11 +40,11 @@ WORTH = 0.75  # share of the rows from which on all rows are used
 
 
 class TooLongError(TimeoutError):
-    """The last training of a candidate would take too much of the time."""
+    """The refit of a candidate would take too much of the time."""
 
 
 def check_last_training(context: Context, trial_id: int, seconds: float) -> None:
-    """Raise TooLongError if a candidate with this training time is useless.
+    """Raise TooLongError if a candidate with this training time could not be refitted in time.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def choose_sample(
     n_workers: int = 1,
     n_folds: int = 1,
 ) -> RowSample | None:
-    """Choose the largest number of rows with which the time is enough for `N_FITS` fits.
+    """Choose the largest number of rows that allows `N_FITS` fits within the time.
 
     The cost is measured at a few hundred rows, and then at repeatedly doubled numbers while this
     takes a small part of the time. For more rows it is predicted as a power of the number of rows.
@@ -123,7 +123,7 @@ def choose_sample(
         known.append((parts[0], whole))
         if len(known) > 1:
             growths = tuple(map(_growth, *known[-3:]))
-        # With few rows the cost grows by less than with many.
+        # The exponent increases with the number of rows.
         most_alone, most = (max(each, PROBABLE_GROWTH) for each in growths)
         last = on_more_rows(parts[0], rows, n_samples, most_alone)
         if on_more_rows(whole, rows, n_train, most) <= time_for_each(last):
@@ -224,8 +224,7 @@ class Pace:
     def on(self, n_rows: int) -> tuple[float, float]:
         """Predict both for a number of rows.
 
-        Time grows as a power of the rows, or in proportion to them after a beginning that takes
-        the same time for any number.
+        The time is a power of the number of rows, or a linear function with an intercept.
         """
         (n_before, _, before), (n, training, whole) = [(0, 0.0, 0.0), *self.known][-2:]
         slope = min(max(whole - before, 0.0) / (n - n_before), whole / n)
@@ -239,8 +238,8 @@ class Pace:
     def of(cls, model: Any, X: Samples, y: Targets, most: float) -> "Pace | None":
         """Measure a model on more and more rows while this takes less than `most` seconds.
 
-        There are at least two measurements: the first may be of code that is loaded. None if all
-        fits fail, which the search finds out itself.
+        There are at least two measurements, because the first may include loading code. None if
+        all fits fail; the search itself then reports the failures.
         """
         n_rows, n = FEWEST_OF_MODELS, num_samples(X)
         rows = np.random.default_rng(0).permutation(n)
@@ -275,9 +274,9 @@ def paces_of(
 ) -> tuple[dict[str, Pace], list[str]]:
     """Measure the models of a list, and name those too slow for a time limit.
 
-    These cannot train on the fewest rows of a fold in their share of the time, or not on all rows
-    in the time allowed for the last training; or the time to measure was up before them. The
-    fastest always stays.
+    A model is too slow if a fit on the minimum number of rows takes longer than its share of the
+    time, if the refit takes longer than allowed, or if the time for measuring was up. The fastest
+    model is always kept.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Contributions of a test fold's rows to its score, in blocks, for a report's interval.
+"""Contributions of the rows of a test fold to its score, in blocks, for intervals of reports.
 
 Rows are grouped in blocks, the same for all candidates, so that little is stored per candidate: a
 number for each block.

@@ -1,4 +1,4 @@
-"""One run of a search: jobs into tasks, outputs into results, and when to stop."""
+"""One run of a search: tasks of jobs, results of outputs, and stopping."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -78,20 +78,20 @@ class Recorder:
         return check_random_state(random_state)
 
     def open(self, kind: type, params: dict[str, Any], setup: Setup) -> None:
-        """Check that the record belongs to this search, or begin it."""
+        """Check that the record belongs to this search, or begin a new record."""
 
     def replay(self, run: "Run") -> None:
         """Replay the record into a run."""
 
     def recorded_output(self, task: Task) -> Output | None:
-        """Return the output of a task that an earlier process has run, None if it has not."""
+        """Return the output of a task that was run by an earlier process, otherwise None."""
         return None
 
     def adopt(self, task: Task, output: Output) -> None:
         """Store a state from another machine permanently."""
 
     def keep(self, task: Task, output: Output) -> None:
-        """Keep an output of a job that waits for others, if its worker could not."""
+        """Store an output of an unfinished job if its worker could not."""
 
     def record_job(self, job: Job, exhausted: bool) -> None:
         """Record a job that begins."""
@@ -100,13 +100,13 @@ class Recorder:
         """Record the outputs of a finished job."""
 
     def stop(self, why: str, timeout: float | None = None) -> None:
-        """Record that the search has ended, and `timeout` if it was up.
+        """Record the end of the search, and `timeout` if it was reached.
 
         It is "finished", was "stopped" by the user's limits or by a "callback", or "interrupted".
         """
 
     def record_winner(self, trial_id: int, resource: int) -> None:
-        """Record the winner, and with which resource."""
+        """Record the winner and its resource."""
 
 
 class Run(Workload):
@@ -244,14 +244,14 @@ class Run(Workload):
             self.recorder.keep(task, output)
 
     def on_interrupt(self) -> None:
-        """Keep results that come now, but do not record them: a replay has no such order.
+        """Keep results that arrive now, but do not record them: their order cannot be replayed.
 
-        A resumed search finds them in the workers' folder.
+        A resumed search reads them from the folder of the workers.
         """
         self._is_news, self.states.keeps_files = False, True
 
     def on_result(self, job: Job) -> None:
-        """Free states, report, and stop if nothing more can be found."""
+        """Free states, report progress, and stop if a stopping rule applies."""
         self._watch.update()
         retired = list(self.study.scheduler.retired(self.study.history, job))
         for trial_id in retired:  # their states are no longer needed
@@ -315,7 +315,7 @@ class Run(Workload):
             yield
 
     def _ask_callback(self) -> None:
-        """Ask the user's function whether the search ends here."""
+        """Call the user's callback, which may end the search."""
         if self.setup.stops.callback is not None:
             answer = self.setup.stops.callback(self.study.history)
             # Other truthy values do not stop the search
@@ -323,7 +323,7 @@ class Run(Workload):
                 self.done = self.heard_stop = True
 
     def _state_for(self, job: Job, fold: int) -> Kept | None:
-        """The state to continue from; of a parent, which continues as well, a copy."""
+        """The state to continue from; a copy if it belongs to a parent, which also continues."""
         if job.parent is None:
             return self.states.get(job.trial_id, fold)
         state = self.states.get(job.parent, fold)

@@ -34,7 +34,7 @@ STICKY = (
 
 
 NO_SCORE = "scoring must return a number, got None (<class 'NoneType'>) instead"
-#: Number of first jobs without a score after which the scorer is to blame.
+#: Number of first jobs without a score after which the scorer is considered the cause.
 N_INVALID, N_WITHOUT_SCORE = 3, 10
 
 
@@ -46,7 +46,7 @@ class InvalidScoreError(TypeError, ValueError):
 
 
 def reraise_if_not_the_candidates(context: Context, error: BaseException) -> None:
-    """Re-raise exceptions that are not a candidate's failure: Ctrl-C, or all if requested."""
+    """Re-raise exceptions that are not failures of a candidate: Ctrl-C, or all if requested."""
     Interrupts.let_pass(error)
     if context.error_score == "raise" and isinstance(error, Exception):
         raise error
@@ -216,7 +216,7 @@ def scores_have_names(scoring: Scoring, refit: object, scorer: Scorer) -> bool |
     Parameters
     ----------
     scoring, refit : object
-        As the user gave them.
+        As passed by the user.
     scorer : callable
         The scorer that ``scoring`` names.
     """
@@ -237,8 +237,8 @@ def check_scorer(outputs: list, n_jobs: float = math.inf) -> None:
     outputs : list of Output
         Outputs of one or more jobs.
     n_jobs : float, default=inf
-        Number of these jobs. None marks a candidate without a score, so a scorer is blamed for
-        None only after several jobs.
+        Number of these jobs. None means that a candidate has no score, so the scorer is only
+        considered the cause after several jobs.
     """
     start = f"{InvalidScoreError.__name__}: "
     if all(output.error.startswith(start) for output in outputs):

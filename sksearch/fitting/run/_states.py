@@ -124,7 +124,7 @@ class StateStore:
 
 
 def as_state(kept: Kept, home: str = "") -> State:
-    """The state itself, of one in memory, in a file, or pickled; `home` as in `load_state`.
+    """Return a state that is in memory, in a file or pickled; `home` as in `load_state`.
 
     Raises
     ------
@@ -233,7 +233,7 @@ def first_line(error: BaseException) -> str:
 
 
 def shortened(text: str) -> str:
-    """Leave the middle of a long text out: the beginning and end of a traceback matter."""
+    """Remove the middle of a long text, keeping the beginning and the end of a traceback."""
     left_out = len(text) - 2 * LONGEST
     if left_out <= LONGEST:
         return text

@@ -209,7 +209,7 @@ class Output:
     test_scores: Any = None  # a number, or a dict of them by metric
     score_time: float = 0.0
     train_scores: Any = None  # None if not asked for
-    stop: bool = False  # whether a callback asks to stop
+    stop: bool = False  # whether a callback requests a stop
     n_test_samples: int = 0
     n_steps: int = 0  # steps of training that a later rung continues from
     seconds: float = 0.0  # spent in training since the beginning
