@@ -118,9 +118,9 @@ def drive(
 def _tell_in_turn(
     jobs: "_PendingJobs", executor: Executor, batch_size: float | Callable[[int], float] | None
 ) -> bool:
-    """Ask while there is room, and tell each job in turn.
+    """Ask for jobs up to the limit, and tell results in turn.
 
-    False if the search is over, True if there are so many workers that there is no limit.
+    False if the search is over, True if the number of workers is not limited.
     """
     while True:
         limit = batch_size(executor.n_workers) if callable(batch_size) else batch_size
@@ -205,7 +205,7 @@ class _PendingJob:
 class _PendingJobs:
     """The jobs asked for and not told.
 
-    Tasks report their end by a callback, so no step of the search looks at all running tasks.
+    Tasks report their end by a callback, so no step of the search has to check all running tasks.
     """
 
     def __init__(self, study: Study, executor: Executor, workload: Workload):

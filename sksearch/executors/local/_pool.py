@@ -1,4 +1,4 @@
-"""Worker processes of this machine: a failure affects only the task that it hits."""
+"""Worker processes of this machine: a failure affects only its own task."""
 
 import os
 import threading

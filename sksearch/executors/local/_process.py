@@ -33,9 +33,9 @@ N_TRIES = 3  # broken processes in a row after which a call fails
 class WorkerProcess:
     """One process that runs calls one after another; a call after its death starts another.
 
-    Calls are numbered, and an answer carries the number of its call. A process that owes an answer
-    (for example because its caller was interrupted) is ended before the next call, so that a late
-    answer is never mistaken for the answer to another call.
+    Calls are numbered, and an answer carries the number of its call. A process with a missing
+    answer (for example because its caller was interrupted) is ended before the next call, so that
+    a late answer is never mistaken for the answer to another call.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class WorkerProcess:
             raise EngineLostError("The search and its worker processes have ended.")
 
     def _is_ready(self) -> bool:
-        """Return True if a process is alive, and neither owes nor sends an earlier answer."""
+        """Return True if a process is alive, and has answered all earlier calls."""
         if self._process is None or self._owes is not None or not self._process.is_alive():
             return False
         try:

@@ -57,7 +57,7 @@ class UnreadableError(Exception):
 
 
 def serve(connection: Connection, parent: int) -> None:
-    """Run calls until the connection closes, because the search is over or dead."""
+    """Run calls until the connection closes, because the search has ended or died."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the search handles Ctrl-C
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
@@ -125,7 +125,7 @@ def picklable_error(error: BaseException) -> BaseException:
 
 
 def exit_at_once() -> None:
-    """Exit immediately, because a candidate's leftovers (threads, exit hooks) may hang."""
+    """Exit immediately, because threads and exit hooks of a candidate may hang."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):
             stream.flush()

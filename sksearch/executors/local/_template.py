@@ -139,7 +139,7 @@ class Request(NamedTuple):
 
 
 class Template:
-    """The process that forks workers, as seen by the search's process."""
+    """The process that forks workers, seen from the process of the search."""
 
     def __init__(self, env: dict[str, str]):
         self.state, self.used = state_at_start(), time.monotonic()
@@ -314,7 +314,7 @@ def new_python(text: str, connection: Connection, env: dict[str, str] | None) ->
 def _allow_children() -> Iterator[None]:
     """Allow this process to have children although its engine forbids it.
 
-    Engines forbid children because they could outlive their parent; ours never do.
+    Engines forbid children because they may outlive their parent; worker processes end with it.
     """
     config = current_process()._config  # type: ignore[attr-defined]  # private
     daemon = config.get("daemon", False)
@@ -435,7 +435,7 @@ def n_threads() -> int:
 def _become_worker(
     connection: Connection, parent: int, request: Request, streams: Sequence[int]
 ) -> None:
-    """Put a fork into the state of a new Python, and serve."""
+    """Reset a fork to the state of a new Python process, and serve calls."""
     with suppress(OSError):
         os.setpgid(0, 0)
     for number, stream in zip(request.streams, streams, strict=True):

@@ -151,7 +151,7 @@ class RemoteExecutor(Executor):
         return self._submit(_PendingTask(task, isolate))
 
     def submit_suspect(self, task: object) -> Future:
-        """Queue the task for a separate process, because it might take the engine down."""
+        """Queue the task for a separate process, because it may crash the engine."""
         return self._submit(_PendingTask(task, isolate=True))
 
     def _submit(self, pending: _PendingTask) -> Future:
@@ -294,7 +294,8 @@ class RemoteExecutor(Executor):
     def _revives(self, pending: _PendingTask) -> bool:
         """Return whether a task of a broken pool can run again, then in a separate process.
 
-        Any of the tasks in progress may have broken the pool: separately, it costs only itself.
+        Any of the running tasks may have broken the pool. In a separate process, it affects only
+        itself.
         """
         pending.n_broken += 1
         if pending.n_broken > MAX_SENT or not self._engine.revive():

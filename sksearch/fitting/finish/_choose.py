@@ -219,7 +219,7 @@ def index_by_rule(rule: Callable, results: dict[str, Any], row_scores: Any) -> i
     results : dict
         ``cv_results_`` of a search.
     row_scores : RowScores or None
-        Contributions of rows of data to the metric that counts.
+        Contributions of rows of data to the deciding metric.
     """
     by_rows: dict[Callable, Callable[..., int]] = {
         one_standard_error: _one_standard_error, simplest: _simplest, fastest: _fastest,
@@ -244,7 +244,7 @@ def rule_of(refit: Any, scoring: Any) -> Any:
 
 
 def check_rule(refit: Any, scoring: Any, names: Iterable[str], n_folds: int) -> None:
-    """Raise ValueError for a `refit` that names nothing, or a rule that cannot choose.
+    """Raise ValueError for a `refit` with an unknown name, or a rule that cannot be applied.
 
     Parameters
     ----------
@@ -278,7 +278,7 @@ def check_rule(refit: Any, scoring: Any, names: Iterable[str], n_folds: int) -> 
 
 
 def _finalists(results: Mapping[str, Any], metric: str) -> tuple[np.ndarray, np.ndarray, int]:
-    """Rows that may win, their scores on the folds, and which of them is the best."""
+    """Rows that may win, their scores on the folds, and the index of the best row."""
     if f"rank_test_{metric}" not in results:
         known = [name.removeprefix("rank_test_") for name in results if name[:10] == "rank_test_"]
         raise ValueError(
@@ -320,7 +320,7 @@ def no_simplicity(names: Iterable[str]) -> str:
 
 
 def _first(rows: np.ndarray, means: np.ndarray, allowed: np.ndarray, cost: Any) -> int:
-    """The row with the smallest cost of those allowed, and of equal ones the best."""
+    """The allowed row with the smallest cost; the best one if several are equal."""
     cost = np.asarray(cost)[rows]
     order = np.lexsort((-means, cost))
     return int(rows[next(i for i in order if allowed[i])])
@@ -338,7 +338,7 @@ def _direction(name: str, names: Sequence[str]) -> int:
 
 
 def _amount(value: Any, direction: int) -> float:
-    """A value as a number; None mostly means no limit; NaN for words."""
+    """A value as a number; None is infinity if larger is more complex, and a str is NaN."""
     if isinstance(value, tuple | list) and all(map(is_finite, value)):
         return float(np.sum(value))
     if value is None and direction > 0:

@@ -1,4 +1,4 @@
-"""Candidates in the average of the best ones, and its gain."""
+"""The average of the best candidates: its members and its gain."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

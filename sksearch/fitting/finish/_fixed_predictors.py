@@ -1,7 +1,7 @@
-"""Stand-in models with known predictions, for scorers of predictions.
+"""Substitute models with known predictions, for scorers that use only predictions.
 
-A scorer of predictions uses nothing but a model's predictions for the rows given to it, in any
-order, number and container. Other scorers are detected here, and cannot score averages.
+Such a scorer may request predictions for its rows in any order, number and container. Scorers that
+use more of a model are detected, and cannot score averages.
 """
 
 import warnings
@@ -27,11 +27,11 @@ ROUNDING = 1e-6
 
 
 class NotOfPredictionsError(ValueError):
-    """A scorer needs more of a model than predictions for the rows that it is given."""
+    """A scorer needs more of a model than predictions for its rows."""
 
 
 def warn_of_no_average(why: str) -> None:
-    """Warn that the best candidate is used alone, since averages cannot be scored."""
+    """Warn that the best candidate is used alone, because averages cannot be scored."""
     warn(
         "The best candidate is used alone, although ensemble is set: averages are chosen by their "
         f"test fold predictions, but scoring cannot score predictions alone: {why}. Pass a metric "
@@ -40,7 +40,7 @@ def warn_of_no_average(why: str) -> None:
 
 
 class ScoredRows:
-    """Some test rows of a fold, as a scorer gets them.
+    """Some test rows of a fold, in the form passed to a scorer.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class ScoredRows:
         Raises
         ------
         NotOfPredictionsError
-            If the model was asked for other rows.
+            If predictions for other rows were requested.
         """
         params = check_method_params(context.X, params=context.score_params, indices=self.indices)
         self.known.fault = ""
@@ -79,12 +79,12 @@ class ScoredRows:
 
 
 class _StandIn(BaseEstimator):
-    """A stand-in for a fitted model, which predicts a few known rows."""
+    """A substitute for a fitted model, with predictions for known rows."""
 
     known: KnownRows
 
     def fit(self, X: Samples, y: Targets = None) -> Any:
-        """Refuse: a scorer that trains needs more than predictions."""
+        """Raise an error: a scorer that trains needs more than predictions."""
         self.known.fault = "it fits the model again"
         raise UnknownRowsError("Only the predictions of this model are known.")
 
@@ -123,7 +123,7 @@ class _Told(_StandIn):
 
 
 class KnownClassifier(Voting, _Told):
-    """Stand-in for a classifier with known probabilities for some rows.
+    """Substitute for a classifier, with known probabilities for some rows.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ class KnownClassifier(Voting, _Told):
 
 
 class KnownRegressor(RegressorMixin, _Told):
-    """Stand-in for a regressor with known predictions for some rows.
+    """Substitute for a regressor, with known predictions for some rows.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ class KnownRegressor(RegressorMixin, _Told):
 
 
 def known_model(context: Context, known: KnownRows, predictions: np.ndarray) -> Any:
-    """Return a stand-in for scorers, with these predictions."""
+    """Return a substitute model for scorers, with these predictions."""
     if not is_classifier(context.estimator):
         return KnownRegressor(known, predictions)
     classes = as_classes(context.classes)
@@ -177,7 +177,7 @@ def known_model(context: Context, known: KnownRows, predictions: np.ndarray) -> 
 
 
 class _Echo(_StandIn):
-    """Repeats the answers of a model, method by method.
+    """A substitute that returns stored results of the methods of a model.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ def why_not_served(context: Context, methods: Collection[str]) -> str:
     Returns
     -------
     why : str
-        The error; "" if it can, or can score no classifier at all.
+        The error; "" if it can, or if it cannot score any classifier.
     """
     rows = ScoredRows(context, 0, np.arange(len(context.splits[0][1])))
     y, classes = to_numpy(rows.y), as_classes(context.classes)

@@ -196,7 +196,7 @@ def check_choice(refit: Any, aims: Aims, metrics: Sequence[str] | None) -> None:
 
 
 def _check_weights(weights: Mapping[str, Any], names: Sequence[str], where: str = "") -> None:
-    """Raise ValueError unless there are weights of objectives alone."""
+    """Raise ValueError if a weight is invalid or does not belong to an objective."""
     values = list(weights.values())
     is_weight = [isinstance(w, Real) and 0 <= float(w) < math.inf for w in values]
     if not (set(names).issuperset(weights) and all(is_weight) and any(values)):

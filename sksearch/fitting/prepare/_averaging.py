@@ -1,4 +1,4 @@
-"""Check before any training if candidates can be averaged, or calibrated."""
+"""Checks before any training whether candidates can be averaged or calibrated."""
 
 import warnings
 from typing import Any
@@ -28,7 +28,7 @@ CURE = "leave ensemble out"
 
 
 def check_ensemble(ensemble: int, estimator: Estimator, goal: Goal) -> None:
-    """Raise ValueError if models of this kind cannot be averaged, or an average has no use."""
+    """Raise ValueError if models of this kind cannot be averaged, or an average is useless."""
     if not ensemble:
         return
     if not (is_classifier(estimator) or is_regressor(estimator)):
@@ -59,10 +59,9 @@ def check_ensemble(ensemble: int, estimator: Estimator, goal: Goal) -> None:
 
 
 def with_kept_rows(options: Options, context: Context) -> Context:
-    """Choose the rows with stored predictions, if they have a use.
+    """Choose the rows with stored predictions, if these are needed.
 
-    Candidates are averaged by them, and the probabilities of classifiers of a list are calibrated
-    by them.
+    Candidates are averaged, and the classifiers of a list calibrated, by these predictions.
 
     Raises
     ------
@@ -98,7 +97,7 @@ def _is_function(scoring: Any) -> bool:
 
 
 def _check_scorer(options: Options, context: Context) -> None:
-    """Have true values scored as predictions."""
+    """Score the true values as predictions, as a test of the scorer."""
     rows = ScoredRows(context, 0, (context.kept or [])[0])
     truth = to_numpy(rows.y).reshape(len(rows.indices), -1)
     if is_classifier(context.estimator):

@@ -76,7 +76,7 @@ def check_n_jobs(n_jobs: int | None) -> None:
 
 
 def check_cv(cv: Folding, params: dict[str, Any]) -> None:
-    """Raise TypeError for a class of splitters, ValueError for one of groups without any."""
+    """Raise TypeError for a class instead of a splitter, ValueError if groups are missing."""
     if isinstance(cv, type):
         raise TypeError(f"cv={cv.__name__} is a class: pass an instance, {cv.__name__}().")
     # Splitters of other packages may not need groups, or may request them by an alias.
@@ -112,7 +112,7 @@ def check_overtime(timeout: float | None, overtime: float | None) -> None:
 
 
 def with_plain_numbers(options: T) -> T:
-    """Return options, or a search, with integers of Python: small ones of NumPy overflow."""
+    """Return options, or a search, with Python integers, because NumPy integers may overflow."""
     found = {name: n.item() for name, n in vars(options).items() if isinstance(n, np.integer)}
     if not found:
         return options
@@ -140,7 +140,7 @@ def check_refit(refit: object) -> None:
 
 
 def check_containers(X: Samples, y: Targets) -> None:
-    """Raise TypeError for data with no rows."""
+    """Raise TypeError for data without rows."""
     if isinstance(X, Mapping) and not hasattr(X, "shape"):
         raise TypeError("X is a dict without rows: pass pandas.DataFrame(X).")
     for name, data in (("X", X), ("y", y)):
@@ -209,7 +209,7 @@ def doubt_of_target(estimator: Estimator, y: Targets) -> str:
 
 
 def _doubt_of_classes(labels: np.ndarray) -> str:
-    """Name classes with a single row, which no fold can have in both parts."""
+    """Name classes with a single row, which cannot be in both parts of a fold."""
     n = len(labels)
     if labels.ndim > 1 or n < 3 or len(np.unique(labels)) < n:
         return ""
@@ -220,7 +220,7 @@ def _doubt_of_classes(labels: np.ndarray) -> str:
 
 
 def _doubt_of_numbers(name: str, values: np.ndarray) -> str:
-    """Name texts that no regressor takes for numbers."""
+    """Name texts in a regression target."""
     if values.dtype.kind not in "OUS":
         return ""
     try:
@@ -262,7 +262,7 @@ def check_labels(estimator: Estimator, y: Targets) -> None:
 
 
 def check_groups(groups: Targets, X: Samples) -> int:
-    """Count different groups; ValueError if a row has none."""
+    """Count the groups; raise ValueError if a row has no group."""
     if num_samples(groups) != num_samples(X):
         raise ValueError(
             f"groups has {num_samples(groups)} entries, but X has {num_samples(X)} rows: pass one "

@@ -79,7 +79,7 @@ def prepare(
     search : Composer
         Search that provides sampler, scheduler, folds and scorers.
     options : Options
-        The options of its user.
+        Options passed by the user.
     X, y : array-like
         Training data.
     params : dict
@@ -128,7 +128,7 @@ def prepare(
 
 @dataclass(frozen=True)
 class Scoring:
-    """The scorers, and the metric that chooses the winner if nothing else does."""
+    """The scorers, and the metric that selects the winner by default."""
 
     scorers: Scorer
     metric: str
@@ -244,7 +244,7 @@ class Aim:
 def _aim_of(
     options: Options, parts: Composition, data: Data, scoring: Scoring, rng: np.random.RandomState
 ) -> Aim:
-    """State the problem with prior knowledge, and adapt sampler and scheduler to it."""
+    """Make the problem with prior knowledge, and adapt sampler and scheduler to it."""
     goal, spending = options.goal, options.spending
     estimator, space, resource = parts.estimator, parts.space, parts.resource
     n_splits = len(data.folds.splits)
@@ -281,7 +281,7 @@ def _plan_of(options: Options, parts: Composition, data: Data, aim: Aim) -> Sear
 
 
 def _context_of(options: Options, estimator: Estimator, data: Data, **rest: Any) -> Context:
-    """Shared context of all tasks; `rest` has the fields not found in options or data."""
+    """Shared context of all tasks; `rest` has the fields other than options and data."""
     splits, groups = data.folds.splits, data.routed.splitter.split.get("groups")
     return Context(
         estimator=estimator,
@@ -297,10 +297,10 @@ def _context_of(options: Options, estimator: Estimator, data: Data, **rest: Any)
 
 
 def _check_doubt(search: Composer, options: Options, context: Context, problem: Problem) -> None:
-    """Raise ValueError if the whole space fails on data likely to be wrong.
+    """Raise ValueError if the data are probably wrong and the whole space fails on them.
 
-    A user's class, or a value in the space, may accept them, such as a text target for a
-    regressor. Searches with scikit-learn's names end as theirs do.
+    Some estimators accept such data, such as a text target for a regressor. Searches with
+    scikit-learn's names behave like scikit-learn's.
     """
     may_try = not (search._is_namesake or options.workers.are_needed)
     if context.doubt and may_try and fails_everywhere(context, problem):
@@ -310,7 +310,7 @@ def _check_doubt(search: Composer, options: Options, context: Context, problem: 
 def _checked_input(
     options: Options, X: Samples, y: Targets, params: dict[str, Any]
 ) -> tuple[Any, Any, dict[str, Any]]:
-    """Check the data alone, and return them in their used form."""
+    """Check the data, and return them in the form used by the search."""
     workers = options.workers
     check_n_jobs(workers.n_jobs)
     check_cv(options.cv, params)

@@ -83,7 +83,7 @@ def read_earlier(
 ) -> tuple[EarlierTask, ...]:
     """Read `prior_results` of a search, and check that each has candidates inside the space.
 
-    A parameter that a candidate lacks has its value of `own`, the estimator's values.
+    A parameter missing in a candidate gets its value in `own`, the values of the estimator.
 
     Raises
     ------

@@ -30,11 +30,11 @@ def make_problem(
     rng: np.random.RandomState,
     guesses: tuple[tuple[Params, ...], bool, int],
 ) -> Problem:
-    """State the problem, with the resource's own limits for "auto".
+    """Make the problem, with the limits of the resource for "auto".
 
-    Its smallest resource is the resource's minimum; a scheduler may need more. `guesses` are the
-    first candidates, whether the first of them is the untuned estimator, and how many are models
-    with their own values.
+    The smallest resource is the minimum of the resource; the scheduler may raise it later.
+    `guesses` are the first candidates, whether the first of them is the untuned estimator, and how
+    many are models with their own values.
     """
     high: Any = limits[1]
     low: Any = "auto" if isinstance(limits[0], str) else limits[0]
@@ -68,10 +68,10 @@ def adapt(
     estimator: Estimator,
     min_resources: int | str,
 ) -> tuple[Problem, Scheduler]:
-    """Add the scheduler's facts: lowest rung, number at full resource, changing parameters.
+    """Add properties of the scheduler: lowest rung, number at full resource, changing parameters.
 
-    Also the sampler's: whether candidates repeat. ValueError if parameters are to change during a
-    fit that does not support it.
+    Also add whether the sampler repeats candidates. ValueError if parameters are to change during
+    a fit that does not support it.
     """
     problem = replace(problem, repeats=sampler.told.repeats)
     if scheduler.reads.states:
@@ -87,12 +87,12 @@ def adapt(
 
 
 def fits_whole(scheduler: Scheduler, space: Space) -> bool:
-    """True if a scheduler plans only whole fits, whatever the resource."""
+    """True if a scheduler plans only complete fits, for any resource."""
     return _is_whole(_plan_of(scheduler, space, MANY), MANY)
 
 
 def _count_at_full(scheduler: Scheduler, space: Space, n_units: int) -> int | None:
-    """Number of candidates if a scheduler gives all the full resource; None if unlimited."""
+    """Number of candidates if all get the full resource; None if unlimited."""
     plan = _plan_of(scheduler, space, n_units)
     if not (scheduler.told.by_fold or _is_whole(plan, n_units)):
         return None
@@ -108,9 +108,9 @@ def _is_whole(plan: Plan, n_units: int) -> bool:
 
 
 def _plan_of(scheduler: Scheduler, space: Space, n_units: int) -> Plan:
-    """Plan of a scheduler given room for rungs and unlimited candidates.
+    """Plan of a scheduler for a problem with many units and unlimited candidates.
 
-    It is asked again for the search's own problem, so that its warnings and errors are shown.
+    Warnings and errors are ignored here; the plan for the actual problem shows them.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -128,7 +128,7 @@ def _own_limits(
     n_classes: int,
     high: int | str,
 ) -> tuple[int, Any]:
-    """The resource's own limits; the upper one may be unnecessary."""
+    """Default limits of the resource; an unknown upper limit is allowed if the user sets one."""
     try:
         return resource.limits(estimator, n_samples, n_splits, n_classes)
     except ValueError:
