@@ -70,7 +70,7 @@ def accept_changes(checkpoint_dir: str | os.PathLike, *names: str) -> None:
 
 
 def accepted_names(earlier: Iterable[dict], events: Iterable[dict]) -> set[str]:
-    """Return the accepted names: globals for good, code since the last header."""
+    """Return the accepted names: all globals, and code accepted since the last header."""
     names = {name for record in earlier for name in _names(record)} - {CODE}
     return names.union(*map(_names, events))
 

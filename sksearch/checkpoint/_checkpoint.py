@@ -30,7 +30,7 @@ JOURNAL = "journal.jsonl"
 
 
 class Checkpoint:
-    """A search's record in a directory to which only it writes; a context manager.
+    """Checkpoint of a search, in a directory to which no other search writes; a context manager.
 
     Opening creates the directory, readable by the user alone, or reads and repairs an existing
     one. All faults of a directory are found here, before any training: NotADirectoryError,
@@ -155,7 +155,7 @@ class Checkpoint:
         self._open.close()
 
     def _check_that_new_is_empty(self) -> None:
-        """Raise unless the files belong to the journal: `sweep` would remove other files."""
+        """Raise an error if there are files of another journal, which `sweep` would remove."""
         for folder in (self.states, self.spool):
             if self.header is None and system().names(folder):
                 raise JournalError(

@@ -277,7 +277,7 @@ class SavedSearch:
 
 
 class _Names:
-    """Replaces the space of a search whose objects are unavailable: names alone."""
+    """Names of parameters, in place of a space with unavailable objects."""
 
     def __init__(self, names: list[str]) -> None:
         self.names = names

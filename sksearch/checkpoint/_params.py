@@ -1,4 +1,4 @@
-"""Candidates as JSON values, decoded to the very objects that the user listed.
+"""Candidates as JSON values, which are decoded to the user's own objects.
 
 Nothing is pickled. A plain scalar represents itself; other values are dicts with the key "is":
 

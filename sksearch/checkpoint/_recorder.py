@@ -415,7 +415,7 @@ class JournalRecorder(Recorder):
         return job
 
     def _see_what_is_left(self, key: str | None) -> None:
-        """Warn of results that are not reused, at the first new evaluation."""
+        """Warn of results that are not reused, before the first new evaluation."""
         if self._known is None or key in self._known.asked:
             self._taken.add(key)
             return

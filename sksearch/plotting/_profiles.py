@@ -41,8 +41,8 @@ class ProfileDisplay(Display):
         Axes of the curves (thin lines), with mean (solid), median (dashed) and one standard
         deviation (shaded).
     order_ax_ : matplotlib Axes or None
-        Axes of the order of the curves from epoch to epoch. The legend shows the order between the
-        first and the last epoch.
+        Axes with the share of pairs of curves that keep their order from each epoch to the next.
+        The legend shows the share between the first and the last epoch.
     figure_ : matplotlib Figure
         Figure that contains the axes.
 

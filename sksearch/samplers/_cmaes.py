@@ -176,7 +176,7 @@ class Evolution:
         return np.random.RandomState(np.random.PCG64(words))  # seeding MT19937 takes long
 
     def _sample(self, rng: np.random.RandomState) -> tuple[Params, Any]:
-        """Return parameters and a draw, inside the ranges and allowed if one of many is."""
+        """Return parameters and a draw, if possible inside the ranges and allowed."""
         self.optimizer._rng = rng
         for _ in range(N_RESAMPLED):
             draw = self.optimizer.ask()
@@ -195,7 +195,7 @@ class Evolution:
         return self._draw(trial_id)
 
     def _draw(self, trial_id: int) -> tuple[Params | None, Any]:
-        """Return parameters and draw of a new trial, None if all were known; those are entered."""
+        """Return parameters and draw of a new trial, or None; known draws are entered."""
         rng, key_of = self._rng(trial_id), self.problem.space.key
         for _ in range(N_DRAWS):
             params, draw = self._sample(rng)

@@ -1,4 +1,4 @@
-"""One proposal by Gaussian processes: the criterion, pending candidates, the final choice."""
+"""A proposal by Gaussian processes: acquisition function, pending candidates, choice."""
 
 import bisect
 import math

@@ -91,7 +91,7 @@ class HypervolumeSampler(LearningSampler):
     def _criterion(
         self, history: History, data: Observations, rng: np.random.Generator
     ) -> HypervolumeCriterion:
-        """Return the expected improvement with all further factors."""
+        """Return the expected improvement, multiplied by all other factors."""
         models = Models(self, history, data)
         processes = models.objectives()
         numbers = np.flatnonzero(~history.problem.space.categorical)

@@ -1,4 +1,4 @@
-"""The user's beliefs, for samplers without a model to combine them with."""
+"""Use of the user's prior by samplers without a model."""
 
 from dataclasses import dataclass, replace
 from typing import Any

@@ -83,7 +83,7 @@ class PSOSampler(PopulationSampler):
     def _offspring(
         self, history: History, data: Observations, rng: np.random.Generator
     ) -> np.ndarray:
-        """Return the next place of the current particle."""
+        """Return the next position of the current particle."""
         space, trial_id = history.problem.space, len(history.trials)
         size = self.count_initial(history.problem)
         n_seen = trial_id if self.asynchronous else trial_id - trial_id % size
@@ -101,7 +101,7 @@ class PSOSampler(PopulationSampler):
 
 
 def _moved(space: Space, places: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return the next place of a particle from its last two, its best and the overall best."""
+    """Return the next position of a particle from its last two, its best and the overall best."""
     if np.array_equal(places, places[[0, 0, 0, 0]], equal_nan=True):
         return rng.random(space.n_dims)  # zero velocity: it would stay there
     x, before, p, g = genes_of(space, places, rng)

@@ -1,4 +1,4 @@
-"""Results of earlier searches for other tasks, as a start for any sampler.
+"""Transfer of results of earlier searches to any sampler.
 
 ==========  ======================================================================
 T           number of earlier tasks
@@ -218,7 +218,7 @@ class WarmStart(Sampler):
         return history.cache[key]
 
     def _winner(self, history: History, tasks: "list[_PriorTask]") -> Params | None:
-        """Return the next of the tasks' best candidates, by the greatest gain over all tasks.
+        """Return the best candidate of a task with the greatest gain over all tasks.
 
         None if two were proposed, or all of them are known.
         """

@@ -1,4 +1,4 @@
-"""Asynchronous successive halving: a free worker never waits for a rung to end.
+"""Asynchronous successive halving: no worker waits for a rung to be complete.
 
 ==============  ======================================================================
 eta             ``factor``
@@ -128,13 +128,13 @@ class AsynchronousScheduler(BracketScheduler):
         return None
 
     def _first_goal(self, ladder: list[int]) -> int:
-        """Return the first resource that candidates are promoted to."""
+        """Return the first resource to which candidates are promoted."""
         return ladder[-1]
 
     def _next_goal(
         self, history: History, rungs: "RungResults", bracket: int, trial_id: int
     ) -> int:
-        """Return the resource that candidates are promoted to after a result at the goal."""
+        """Return the resource to which candidates are promoted after a result at the goal."""
         return rungs.goals[bracket]
 
     def _continuation(self, rungs: "RungResults") -> Resume | None:
@@ -212,7 +212,7 @@ class RungResults:
         return ((1.0, violation) if violation else (0.0, -result.score)), trial_id
 
     def _ask(self, history: History, bracket: int, trial_id: int, resource: int) -> None:
-        """Read the start or the promotion of a trial."""
+        """Process the start or the promotion of a trial."""
         self.asked[bracket, resource].add(trial_id)
         self.going_on.pop(trial_id, None)
         below = max((r for r in history.trials[trial_id].results if r < resource), default=None)
@@ -221,7 +221,7 @@ class RungResults:
             left.pop(bisect.bisect_left(left, self.entry(history, trial_id, below)))
 
     def _tell(self, history: History, bracket: int, trial_id: int, resource: int) -> None:
-        """Read a result: add it to its rung, and decide whether the trial continues."""
+        """Process a result: add it to its rung, and decide whether the trial continues."""
         self.n_told[bracket, resource] += 1
         if math.isnan(history.trials[trial_id].results[resource].score):
             return
@@ -238,7 +238,7 @@ class RungResults:
             self.goals[bracket] = self._scheduler._next_goal(history, self, bracket, trial_id)
 
     def _sort_again(self, history: History, bracket: int, new: int, resource: int) -> None:
-        """Sort a rung: with several objectives a new trial changes the others' ranks."""
+        """Sort a rung again: with several objectives a new trial changes the ranks of others."""
         key = bracket, resource
         ids = sorted([new, *(i for _, i in self.entries[key])])
         results = [history.trials[i].results[resource] for i in ids]

@@ -223,7 +223,7 @@ class BracketScheduler(Scheduler):
         return history.cache["plan"]
 
     def _n_finished(self, history: History, brackets: tuple[tuple[Rung, ...], ...]) -> int:
-        """Return the number of leading brackets without any job left to ask for."""
+        """Return the number of leading brackets without further jobs."""
         n = history.cache.get("n_finished", 0)
         while n < len(brackets) and self._is_full(
             history, n, brackets[n][-1], len(history.rung(n, brackets[n][-1].resource))

@@ -139,7 +139,7 @@ class Fabolas(Scheduler):
             return choice.overdue(rng) or choice.best_step(rng)
 
     def _last(self, history: History, choice: "Choice | None") -> Resume | None:
-        """Return the full size for the candidate predicted to be best, if it lacks it."""
+        """Return the full size for the candidate predicted to be best, unless evaluated."""
         top, last = history.problem.max_resources, len(history.trials) - 1
         began = next(k for k, (_, i, _) in enumerate(history.log) if i == last)
         n_done = sum((event, r) == ("ask", top) for event, _, r in history.log[began + 1 :])

@@ -262,7 +262,7 @@ class Choice:
     # ---- models
 
     def _log_cost(self) -> Callable[[np.ndarray], np.ndarray]:
-        """Return the logarithm of the cost from nothing up to a size."""
+        """Return the logarithm of the cost of training from scratch up to a size."""
         known, at = self.known, self.at
         if self.cost == "resource":
             low = math.log(at.low)

@@ -1,4 +1,4 @@
-"""Hyperband: brackets of successive halving, from early to no discarding of candidates."""
+"""Hyperband: several brackets of successive halving, from early to no stopping."""
 
 import math
 from collections.abc import Sequence

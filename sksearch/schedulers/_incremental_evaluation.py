@@ -186,5 +186,5 @@ class IncrementalEvaluation(BracketScheduler):
 
 
 def _exact(keep: float) -> Fraction:
-    """Return the fraction that the user means: 3/10 for 0.3, 1/3 for ``1 / 3``."""
+    """Return a float as the intended fraction: 3/10 for 0.3, 1/3 for ``1 / 3``."""
     return Fraction(keep).limit_denominator(MAX_DENOMINATOR)

@@ -1,4 +1,4 @@
-"""Progressive asynchronous successive halving: the largest resource grows while ranks change.
+"""Progressive asynchronous successive halving: add rungs while the ranking changes.
 
 ==============  ======================================================================
 symbol          meaning
@@ -112,7 +112,7 @@ class PASHA(Halving, AsynchronousScheduler):
         return ladder[min(1, len(ladder) - 1)]  # [1]_ Alg. 1: R_0 = eta r
 
     def _next_goal(self, history: History, rungs: RungResults, bracket: int, trial_id: int) -> int:
-        """Open the next rung if the rankings at the goal and below differ by more than noise."""
+        """Add the next rung if the rankings at the goal and below differ by more than noise."""
         ladder, goal = rungs.ladders[bracket], rungs.goals[bracket]
         n_rungs = ladder.index(goal) + 1
         results = history.trials[trial_id].results

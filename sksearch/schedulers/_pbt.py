@@ -1,4 +1,4 @@
-"""Population-based training: members copy fitted states of better ones, and change parameters.
+"""Population-based training: copies of the best members with changed parameters.
 
 ==========  ======================================================================
 N           ``population_size``
@@ -160,7 +160,7 @@ class PopulationBasedTraining(Scheduler):
 
 
 def _selected(history: History, ids: list[int], resource: int) -> Selection:
-    """Divide a complete generation; if all have failed, no member continues."""
+    """Divide a complete generation into replaced members, parents and others; empty if all failed."""
     ranked = [ids[k] for k in best_first([history.trials[i].results[resource] for i in ids])]
     if not ranked:
         return [], [], []

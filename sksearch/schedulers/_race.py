@@ -1,4 +1,4 @@
-"""A race over folds: candidates are dropped on the way to full cross-validation.
+"""A race over folds: candidates are dropped before all folds are evaluated.
 
 Notation:
 
@@ -229,7 +229,7 @@ class RaceState:
         return min(self.idle, key=lambda i: (self._behind(i), i))
 
     def _tell(self, trial: Trial, resource: int) -> None:
-        """Read a result: the trial fails, finishes or waits, and trials may be dropped."""
+        """Process a result: the trial fails, finishes or waits, and trials may be dropped."""
         self.gone = []
         if math.isnan(trial.results[resource].score):
             self.failed.add(trial.id)

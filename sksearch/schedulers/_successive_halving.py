@@ -1,4 +1,4 @@
-"""Successive halving: many candidates get little resource, the best ones more."""
+"""Successive halving: train all candidates briefly, the best ones longer."""
 
 from dataclasses import dataclass
 

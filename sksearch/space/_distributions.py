@@ -347,7 +347,7 @@ def _choices(name, values, accepts, where):
 
 
 def _instead_of(name, values):
-    """Return the correct way to write an invalid list."""
+    """Return the correct notation for an invalid list."""
     if isinstance(values, Set):
         return "A set has no order: pass a list, such as sorted(...)."
     if isinstance(values, Mapping):

@@ -1,4 +1,4 @@
-"""Number of training steps that training determines by itself, without a search over it."""
+"""Number of training steps found in training, instead of searched."""
 
 import math
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Candidates of a finished search at one resource: parameters, scores and places in a cube."""
+"""Candidates of a finished search at one resource: parameters, scores and coordinates."""
 
 import math
 import numbers
@@ -258,7 +258,7 @@ def _axis(name: str, seen: list[Params], space: Space | None) -> Axis | None:
 
 
 def _looks_log(x: np.ndarray) -> bool:
-    """Return whether positive numbers are more even on a logarithmic scale."""
+    """Return whether positive numbers are more evenly spaced on a logarithmic scale."""
     if not len(x) or not np.isfinite(x).all() or x.min() <= 0 or x.max() < WIDE * x.min():
         return False
     middle = (np.median(x) - x.min()) / (x.max() - x.min())

@@ -1,4 +1,4 @@
-"""The density that final errors were drawn from, estimated with Epanechnikov's kernel.
+"""Density of final errors, estimated with the Epanechnikov kernel.
 
 =========  ===========================================================  ==========
 v          values, the best losses of n runs                            (n_values,)

@@ -1,4 +1,4 @@
-"""Noise of scores on folds, candidate by candidate."""
+"""Noise of the fold scores of each candidate."""
 
 import numpy as np
 from numpy.typing import ArrayLike

@@ -1,4 +1,4 @@
-"""Number of random draws needed to hit a good model: exact, without replacement.
+"""Number of random draws, without replacement, that include a good model.
 
 ===============  ==============================================================
 N, M             number of models, and of those that are good enough

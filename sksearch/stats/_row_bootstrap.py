@@ -1,4 +1,4 @@
-"""The score of a chosen candidate, corrected for the choice by the rows that it was tested on.
+"""Score of the selected candidate, corrected for selection bias by a bootstrap of rows.
 
 =======  ======================================================================================
 s[i]     mean score of candidate i, folds taken as equally easy, shape (n,)

@@ -1,4 +1,4 @@
-"""The score of a chosen candidate, corrected for having been chosen.
+"""Score of the selected candidate, corrected for selection bias by the fold scores.
 
 ==========  ==================================================================================
 y[i, j]     score of candidate i on fold j: m[i] + f[j] + noise; NaN if missing
@@ -267,7 +267,7 @@ def _p_value(y, means, s2):
 
 
 def _tibshirani(y, chosen):
-    """The score less the mean advantage, on each fold, of the best candidate there."""
+    """The score minus the mean advantage, on each fold, of the best candidate of this fold."""
     complete = y[np.isfinite(y).all(axis=1)]
     if not np.isfinite(y[chosen]).all():
         return np.nan

@@ -1,4 +1,4 @@
-"""When candidates were trained, and on which worker."""
+"""Times and workers of the fits of candidates."""
 
 import heapq
 from dataclasses import dataclass

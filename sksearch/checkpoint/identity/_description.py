@@ -177,7 +177,7 @@ class Visitor:
         return marked(value) if self._whole else None
 
     def _spend(self, effort):
-        """Add approximate microseconds, the same on any computer: each start sees as much."""
+        """Add approximate microseconds, the same on any computer, for a repeatable limit."""
         self._effort += effort
         if self._limit and self._effort > self._limit:
             raise TooManyObjectsError
