@@ -160,7 +160,7 @@ class PopulationBasedTraining(Scheduler):
 
 
 def _selected(history: History, ids: list[int], resource: int) -> Selection:
-    """Divide a complete generation into replaced members, parents and others; empty if all failed."""
+    """Divide a generation into replaced members, parents and others; empty if all failed."""
     ranked = [ids[k] for k in best_first([history.trials[i].results[resource] for i in ids])]
     if not ranked:
         return [], [], []
