@@ -1,8 +1,8 @@
-"""Make sktime and skforecast estimators searchable, as scikit-learn estimators.
+"""Wrap sktime and skforecast estimators as scikit-learn estimators.
 
-Neither package is imported here. A forecaster becomes a regressor with points of time as rows:
-`fit` takes a series and, as X, exogenous variables of the same points, or a table without columns;
-`predict` continues the series by one point for each row of its X.
+Neither package is imported here. A forecaster becomes a regressor with points in time as rows.
+`fit` takes the series as y and the exogenous variables as X, or a table without columns. `predict`
+forecasts one point for each row of its X, after the end of the series.
 """
 
 from abc import ABC, abstractmethod
@@ -20,12 +20,12 @@ __all__ = ["from_skforecast", "from_sktime"]
 def from_sktime(
     estimator: Any,
 ) -> "SeriesClassifier | SeriesRegressor | SktimeForecaster":
-    """Return an sktime classifier, regressor or forecaster as a scikit-learn estimator.
+    """Wrap an sktime classifier, regressor or forecaster as a scikit-learn estimator.
 
     Parameters
     ----------
     estimator : estimator of sktime
-        Its parameters are searched as ``estimator__...``, a forecaster's as ``forecaster__...``.
+        Its parameters have the prefix ``estimator__``, or ``forecaster__`` for a forecaster.
 
     Returns
     -------
@@ -35,7 +35,7 @@ def from_sktime(
     Raises
     ------
     TypeError
-        If it is something else.
+        If it is not one of these.
 
     Examples
     --------
@@ -66,13 +66,13 @@ def from_sktime(
 
 
 def from_skforecast(forecaster: Any) -> "SkforecastRegressor":
-    """Return a skforecast forecaster as a scikit-learn estimator.
+    """Wrap a skforecast forecaster as a scikit-learn estimator.
 
     Parameters
     ----------
     forecaster : forecaster of skforecast
-        Forecaster of one series, such as ForecasterRecursive. ``lags`` and ``estimator__...`` are
-        searched.
+        Forecaster of one series, such as ForecasterRecursive. Its parameters are ``lags`` and,
+        with the prefix ``estimator__``, the parameters of its estimator.
 
     Returns
     -------

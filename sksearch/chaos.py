@@ -1,16 +1,17 @@
-"""Kill the searches of a script at random moments, and see that nothing comes of it.
+"""Kill the searches of a script at random moments, and check that the results do not change.
 
     python -m sksearch.chaos script.py [--kills 20] [--seed 0]
 
-The script is run once undisturbed. Then it is killed with SIGKILL again and again, each of its
-searches with its own ``checkpoint_dir``, and restarted, until it has been killed the given number
-of times and may end. Its searches must end like the undisturbed ones, and neither a finished
-evaluation nor a trained step of a model may be repeated. Work in progress at a kill may be.
+The script is run once without interruption. Then each of its searches gets its own
+``checkpoint_dir``, and the script is killed with SIGKILL and restarted, the given number of times,
+before it may run to its end. The results must equal the results of the first run, and no finished
+evaluation or training step may be repeated. Only work in progress at the time of a kill may be
+repeated.
 
-A search whose ``random_state`` is None gets 0. Results that depend on time cannot be equal:
-asynchronous searches with several workers, and a ``timeout``.
+If a search has ``random_state=None``, it gets 0. The results of asynchronous searches with several
+workers, and of searches with a ``timeout``, depend on time, so they cannot be compared.
 
-Exit status 1 if a check fails.
+The exit status is 1 if a check fails.
 """
 
 import argparse
@@ -105,7 +106,7 @@ class KillReport:
     steps_again : int, default=0
         Units of the resource trained twice.
     equal : bool, default=True
-        True if all searches ended like the undisturbed ones.
+        Whether the results are the same as without interruption.
 
     Examples
     --------
@@ -198,7 +199,7 @@ def _outcome(search, X=None):
 
 
 def torment(script: str, n_kills: int, rng: random.Random, folder: Path) -> KillReport:
-    """Kill a script that many times, and report the effects.
+    """Kill a script a number of times, and report the effects.
 
     Parameters
     ----------
@@ -207,14 +208,14 @@ def torment(script: str, n_kills: int, rng: random.Random, folder: Path) -> Kill
     n_kills : int
         Number of kills.
     rng : random.Random
-        Generator for the moments.
+        Generator of the random moments.
     folder : Path
         Empty folder for the script's output.
 
     Returns
     -------
     report : KillReport
-        Report of all its searches.
+        Report on all searches of the script.
 
     Raises
     ------
@@ -285,7 +286,8 @@ def _wait(process, folder, seconds):
     """Wait; return whether the process has ended. RuntimeError if it failed by itself."""
     try:
         status = process.wait(seconds)
-    except subprocess.TimeoutExpired:  # it is to be killed: the usual end
+    # The usual case: the script is still running and is killed now
+    except subprocess.TimeoutExpired:
         return False
     if status != 0:
         said = (folder / "output").read_text(errors="replace").splitlines()[-15:]

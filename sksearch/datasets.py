@@ -1,4 +1,4 @@
-"""Data for examples and benchmarks: real with a data folder, otherwise bundled."""
+"""Data sets for examples and benchmarks: real ones from a data folder, otherwise bundled ones."""
 
 import os
 from numbers import Integral
@@ -40,11 +40,12 @@ _TEXT = {"adult", "diamonds", "titanic"}  # tables with text, some with missing 
 
 
 def load(name: str, n_samples: int | None = None, random_state: int = 0) -> Bunch:
-    """Read a data set from the data folder, or scikit-learn's nearest one. Never downloads.
+    """Load a data set from the data folder, or a similar one bundled with scikit-learn.
 
-    The environment variable ``SKSEARCH_DATA`` names the folder, otherwise it is ``shared/data``
-    next to the repository. If the folder lacks the file, a data set bundled with scikit-learn
-    takes its place, so that examples run anywhere; ``source`` is the one that was read.
+    The folder is set by the environment variable ``SKSEARCH_DATA``, and is by default
+    ``shared/data`` next to the repository. If it does not contain the file, a data set bundled
+    with scikit-learn is used instead, so that examples run anywhere; ``source`` shows which one.
+    Nothing is downloaded.
 
     Parameters
     ----------
@@ -59,8 +60,8 @@ def load(name: str, n_samples: int | None = None, random_state: int = 0) -> Bunc
         and needs pandas). Rows of "cifar10" are images of 32 x 32 pixels in 3 colours, colours
         last; there are 10,000 in the folder.
     n_samples : int or None, default=None
-        Number of rows, at most all. Classes keep their proportions, and each class has a row if
-        there are enough rows. None: all rows.
+        Number of rows, at most all. Samples are stratified, with at least one row of each class if
+        possible. None: all rows.
     random_state : int, default=0
         Seed of the choice of rows. With the same seed, a smaller sample is part of a larger one.
 
@@ -68,7 +69,7 @@ def load(name: str, n_samples: int | None = None, random_state: int = 0) -> Bunc
     -------
     bunch : Bunch
         ``data``, ndarray or DataFrame of shape (n_samples, n_features); ``target``, ndarray of
-        shape (n_samples,); ``name``, as asked for; ``source``, the path of the file or the name
+        shape (n_samples,); ``name``, the parameter; ``source``, the path of the file or the name
         of scikit-learn's function. Rows are in the order of the source.
 
     Raises
@@ -80,7 +81,7 @@ def load(name: str, n_samples: int | None = None, random_state: int = 0) -> Bunc
 
     See Also
     --------
-    sklearn.datasets : Source of the bundled sets.
+    sklearn.datasets : Bundled data sets.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Known facts of a search: the problem, its trials and their results.
+"""The problem of a search, its trials and their results.
 
 The `History` is the only mutable state of a search. Samplers and schedulers read it and decide;
-only `Study` writes it. Everything here can be pickled. An unpickled history resumes exactly at the
-same point: its cache is dropped and computed again.
+only `Study` writes it. All objects can be pickled. A search with an unpickled history continues
+exactly as before; only the cache is computed again.
 """
 
 import math
@@ -38,38 +38,40 @@ class Problem:
     initial_params : tuple of dict
         The user's first candidates: the first trials have these parameters, in this order.
     continues : bool
-        Whether a continued trial pays for the difference only, as with epochs, or for everything
-        from nothing, as with rows.
+        Whether training continues from one rung to the next, as with epochs, or starts from
+        scratch, as with rows.
     n_candidates : int or None
         Number of candidates if all are trained at `max_resources` or raced over folds; None if the
-        scheduler discards some earlier or the number is unknown.
+        scheduler stops some earlier or the number is unknown.
     has_baseline : bool
-        Whether the first of `initial_params` is the baseline to beat, the untuned estimator.
+        Whether the first of `initial_params` is the untuned estimator.
     n_own : int
-        Number of leading `initial_params` for models with their own values, one for each model of
-        a list. They and the baseline may lie outside the space.
+        Number of untuned models at the beginning of `initial_params`. Untuned models may lie
+        outside the space.
     races : bool
         Whether one unit is one fold, and candidates are dropped fold by fold. The mean of a
-        candidate over its first folds is then compared with the other candidates' means on the
+        candidate over its first folds is then compared with the means of other candidates over the
         same folds.
     known : tuple of (dict, float)
-        Candidates and scores at `max_resources` found by an earlier search for the same task:
-        models learn from them.
+        Candidates and scores at `max_resources` from an earlier search for the same task, from
+        which models learn.
     objectives : tuple of str
-        Names of several values to maximise; empty if there is only the score.
+        Names of the objectives to maximise; empty if there is only a score.
     bounds : tuple of str
         Names of measured values with a bound.
     allows : callable or None
-        ``allows(params) -> bool``, whether a candidate may be evaluated; None: all may.
+        ``allows(params) -> bool``, whether a candidate may be evaluated. None: all candidates are
+        allowed.
     changing : tuple of str or None
         Names of the parameters that may change while training continues; None: all.
     prior : Beliefs or None
-        The user's belief about the location of good candidates; None: no belief.
+        The user's belief about good values. None: no belief.
     repeats : bool
-        Whether a known candidate may be tried again.
+        Whether the same candidate may be evaluated again.
     started : tuple of (dict or None)
         Candidates of the smaller search that this one extends: the first trials have these
-        parameters, in this order. None: they could not be stored, and are proposed again.
+        parameters, in this order. An entry is None if the candidate could not be stored; it is
+        then proposed again.
 
     Examples
     --------
@@ -101,17 +103,17 @@ class Problem:
     started: tuple[Params | None, ...] = ()
 
     def point(self, params: Params) -> np.ndarray:
-        """Return the coordinates of a candidate, or of a model outside the space."""
+        """Return the coordinates of a candidate or of an untuned model outside the space."""
         return (self.space.place if self.own else self.space.to_unit)(params)
 
     @property
     def own(self) -> tuple[Params, ...]:
-        """Models with their own values, tuple of dict; they may lie outside the space."""
+        """Parameters of the untuned models, tuple of dict; they may lie outside the space."""
         return self.initial_params[: max(self.n_own, int(self.has_baseline))]
 
     @property
     def size(self) -> float:
-        """Number of candidates, including own values; infinite if candidates may repeat."""
+        """Number of candidates and untuned models; infinite if candidates may be repeated."""
         if self.repeats:
             return math.inf
         return self.space.size + sum(not self.space.contains(params) for params in self.own)
@@ -160,26 +162,26 @@ class Result:
     Parameters
     ----------
     score : float
-        Greater is better. NaN means that the job failed, and only that.
+        Score, greater is better. NaN if, and only if, the job failed.
     cost : float
         Duration of the job in seconds, summed over folds.
     status : str
         "ok", "error" (an exception), "memory" (out of memory), "nan" (the score is not a finite
         number), "crash" (the worker process died) or "timeout" (the job took too long).
     error : str
-        First line of the error, "" for a job that did not fail.
+        First line of the error message, "" if the job did not fail.
     fold_scores : tuple of float, default=()
-        Scores of all folds on which the trial was evaluated so far, in the order of the folds;
-        `score` is their mean. Empty if a fold failed, or without folds.
+        Scores on all folds evaluated so far, in the order of the folds; `score` is their mean.
+        Empty if a fold failed, or without folds.
     spans : tuple of Span, default=()
-        Time and place of the job's folds, if known: missing if the worker did not return. Results
-        that differ only in their spans are equal.
+        Start, end and worker of each fold, if known: unknown if the worker died. Results that
+        differ only in their spans are equal.
     objectives : tuple of float, default=()
-        Values of the problem's objectives, greater is better. Empty if a fold failed, or if there
-        is only the score.
+        Values of the objectives, greater is better. Empty if a fold failed, or if there is only
+        the score.
     slacks : tuple of float, default=()
-        Distance to each of the problem's bounds, in units of the bound; negative if it is
-        violated. Empty if a fold failed.
+        Distance to each bound, in units of the bound; negative if the bound is violated. Empty if
+        a fold failed.
 
     Examples
     --------
@@ -211,7 +213,7 @@ class Result:
 
     @property
     def feasible_score(self) -> float:
-        """The score, NaN if a bound is violated."""
+        """Score, or NaN if a bound is violated."""
         return self.score if self.violation == 0 else math.nan
 
 
@@ -284,26 +286,27 @@ class Prediction:
 
 @dataclass(slots=True)
 class Trial:
-    """A candidate, from its start on.
+    """A started candidate with its results.
 
     Parameters
     ----------
     id : int
-        Position in the order in which trials were started.
+        Index of the trial in the order of starting.
     params : dict
         Parameters of the candidate, without inactive ones.
     bracket : int
-        Bracket in which it was started.
+        Bracket in which the trial was started.
     parent : int or None
-        Parent trial, with the fitted state from which it continues.
+        Parent trial. This trial continues to train its fitted state.
     results : dict of int to Result
-        Results by the resource of the trial, in the order of arrival.
+        Results by resource, in the order of arrival.
     running : int or None
         Resource of the running job, None if no job is running.
     prediction : Prediction or None
-        Score predicted by the sampler's model at the proposal; None without a model.
+        Score predicted by the model of the sampler when it proposed the candidate; None if there
+        was no model.
     inherited : int
-        Number of units of its parent's fitted state.
+        Number of units for which the fitted state of the parent was trained.
 
     Examples
     --------
@@ -331,29 +334,29 @@ class Trial:
 
     @property
     def resource(self) -> int:
-        """Largest resource with a result, 0 before the first one."""
+        """Largest resource with a result, 0 before the first result."""
         return max(self.results, default=0)
 
     def spent(self, resource: int) -> int:
-        """Return the number of units that it had before it was brought up to `resource`."""
+        """Return the number of units trained before the job up to `resource`."""
         # Iterate over a copy: the search's thread may add a result.
         return max((r for r in list(self.results) if r < resource), default=self.inherited)
 
     def fold_scores(self, resource: int) -> list[float]:
-        """Return the scores on the first folds, if one unit is one fold.
+        """Return the scores on the first folds, if the resource is the number of folds.
 
-        If the result contains none, they are computed from the means at the rungs; folds that
-        arrived together share their mean.
+        If the result does not contain them, they are computed from the means at the rungs. Folds
+        evaluated in the same job then have the same score.
 
         Parameters
         ----------
         resource : int
-            Number of folds on which the trial has a score.
+            Number of folds evaluated.
 
         Returns
         -------
         scores : list of float
-            One for each fold.
+            Score on each fold.
         """
         known = self.results[resource].fold_scores
         if len(known) == resource:
@@ -367,7 +370,7 @@ class Trial:
 
 
 class History:
-    """Trials of one search, with the numbers that schedulers need.
+    """All trials of a search, in order.
 
     Parameters
     ----------
@@ -377,14 +380,14 @@ class History:
     Attributes
     ----------
     trials : list of Trial
-        In the order of starting; ``trials[i].id == i``.
+        Trials in the order in which they were started; ``trials[i].id == i``.
     log : list of tuple (str, int, int)
         Every event: ("ask" or "tell", trial id, resource). Replaying it rebuilds the history.
     exhausted : bool
-        Whether the space has no new candidate left. If so, no further trial is started.
+        Whether the space contains no further candidate, so that no more trials are started.
     cache : dict
-        Derived values, costly to compute. May be emptied at any moment without
-        changing a decision, and is not pickled.
+        Cached values, not pickled. The cache may be emptied at any time without changing a
+        decision.
 
     Examples
     --------
@@ -448,17 +451,17 @@ class History:
         return self._keys
 
     def knows(self, params: Params) -> bool:
-        """Return whether a trial with these parameters was already started."""
+        """Return whether a trial with these parameters has been started."""
         return self.problem.space.key(params) in self._keys
 
     def takes(self, params: Params) -> bool:
-        """Return whether a trial may start with these parameters: allowed and new."""
+        """Return whether a trial with these parameters may start: they are allowed and new."""
         allows = self.problem.allows
         is_new = self.problem.repeats or not self.knows(params)
         return is_new and (allows is None or allows(params))
 
     def rung(self, bracket: int, resource: int) -> list[int]:
-        """Return the ids of trials asked for at this bracket and resource, in that order."""
+        """Return the ids of the trials with a job at this bracket and resource, in order."""
         return self._rungs.get((bracket, resource), [])
 
     def n_told(self, bracket: int, resource: int) -> int:
@@ -483,7 +486,7 @@ class History:
         return trial
 
     def resume(self, trial_id: int, resource: int) -> Trial:
-        """Record a job of a trial up to `resource`."""
+        """Add a job of an existing trial, up to `resource`."""
         trial = self.trials[trial_id]
         if trial.running is not None or resource <= trial.resource:
             raise ValueError(

@@ -1,6 +1,6 @@
-"""The searches with scikit-learn's names, candidates, scores and rows.
+"""Searches with the names, candidates, scores and rows of scikit-learn's searches.
 
-They replace those of ``sklearn.model_selection`` by a change of the import.
+To use them in place of ``sklearn.model_selection``, change only the import.
 """
 
 from sksearch.search import (

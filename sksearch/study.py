@@ -1,4 +1,4 @@
-"""Study: a sampler and a scheduler on one history."""
+"""Ask-and-tell interface: a sampler and a scheduler on a common history."""
 
 from dataclasses import replace
 from numbers import Integral
@@ -17,26 +17,25 @@ N_TRIES = 10  # proposals already known, before a new candidate is drawn at rand
 
 
 class Study:
-    """Ask for jobs, and record their results with `tell`.
+    """Ask-and-tell interface: `ask` returns the next job, `tell` records its result.
 
-    Every random number comes from a generator that depends only on the seed and the number of
-    trials started, never on the order of the results. Pickling a study therefore changes nothing;
-    nor does the number of workers, unless the sampler or the scheduler depends on results still
-    missing.
+    Random numbers depend only on the seed and the number of started trials, not on the order of
+    the results. A pickled study therefore continues bit-identically, and the number of workers has
+    no effect unless the sampler or the scheduler learns from results.
 
     Parameters
     ----------
     problem : Problem
-        The problem of the search.
+        Problem to solve.
     sampler : Sampler
-        Chooses the parameters of the next candidate.
+        Sampler of candidates.
     scheduler : Scheduler
-        Decides whether to start a new candidate or to continue an earlier one.
+        Scheduler, which decides whether to start a new candidate or to continue an earlier one.
 
     Attributes
     ----------
     history : History
-        Everything known so far.
+        Trials and results so far.
 
     Examples
     --------
@@ -69,17 +68,17 @@ class Study:
 
     @own_numerics()
     def ask(self, n_idle: int = 0) -> Job | None:
-        """Return the next job for a free worker.
+        """Return the next job.
 
         Parameters
         ----------
         n_idle : int, default=0
-            Number of idle workers for `Scheduler.fill`; 0: it is not asked.
+            Number of idle workers, passed to `Scheduler.fill`, unless it is 0.
 
         Returns
         -------
         job : Job or None
-            None: a running job must end first. If none is running, the search is over.
+            None: a running job must end first. If no job is running, the search has ended.
 
         Raises
         ------
@@ -119,27 +118,27 @@ class Study:
         parent: int | None = None,
         prediction: Prediction | None = None,
     ) -> Job:
-        """Enter a job that `ask` returned in an earlier process.
+        """Add a job that `ask` returned in an earlier process.
 
         Parameters
         ----------
         trial_id : int
-            Known trial, or the next new one.
+            Trial of the job: an existing one or the next new one.
         params : dict or None
             Parameters of a new trial. None: the sampler proposes them again, with the same result.
         resource : int
-            Number of units that the trial was brought up to.
+            Number of units up to which the trial is trained.
         bracket : int, default=0
             Bracket of the trial.
         parent : int or None, default=None
-            Parent trial, with the fitted state from which a new trial continues.
+            Parent trial. A new trial continues to train its fitted state.
         prediction : Prediction or None, default=None
             Score that the sampler predicted for a new trial.
 
         Returns
         -------
         job : Job
-            As `ask` returned it.
+            Job, as returned by `ask`.
         """
         history = self.history
         if trial_id == len(history.trials):
@@ -162,7 +161,7 @@ class Study:
         Parameters
         ----------
         job : Job
-            As `ask` returned it.
+            Job, as returned by `ask`.
         result : Result
             Score, cost and status.
 

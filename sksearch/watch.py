@@ -1,13 +1,13 @@
-"""Shows the searches of directories on a page, while they run or afterwards.
+"""Write a page that shows running and finished searches.
 
     python -m sksearch.watch DIR [DIR ...] [--every SECONDS] [--output FILE]
 
-A directory may also contain the directories of several searches: all are on one page. The page is
-a single HTML file, by default ``watch.html`` in the first directory: open it in a browser. No
-server is needed. With ``--every`` it is written again after that many seconds, and an open browser
-loads it again, until all searches have ended. The search is not disturbed: its journal is
-read, no lock is taken, and nothing is unpickled. So this may run on any machine with access to the
-directory.
+DIR is the checkpoint directory of a search, or a directory that contains checkpoint directories of
+several searches; all searches are shown on one page. The page is a single HTML file, by default
+``watch.html`` in the first directory, and needs no server. With ``--every``, the page is written
+again at this interval, and reloaded by the browser, until all searches have ended. The command
+only reads the journals of the searches, without a lock and without unpickling, so it does not
+affect the searches, and can run on any machine with access to the directories.
 """
 
 import argparse
@@ -123,22 +123,22 @@ def page(path: str | os.PathLike | Sequence[str | os.PathLike], every: float | N
     Parameters
     ----------
     path : str, path-like or sequence of these
-        The ``checkpoint_dir`` of a search, a directory that contains several, or a list.
+        The ``checkpoint_dir`` of a search, a directory that contains several of them, or a list.
     every : float or None, default=None
         Seconds after which a browser loads the page again, until all searches have ended.
 
     Returns
     -------
     html : str
-        A whole page, without links to other files. Texts of the journal are escaped, and the
-        browser runs no script but the page's own.
+        A self-contained page. Texts of the journal are escaped, and the browser runs only the
+        script of the page itself.
 
     Raises
     ------
     FileNotFoundError
         If no search has used this directory.
     JournalError
-        If the file is not a journal of a search, or of a newer version.
+        If the file is not a journal of a search, or was written by a newer version.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def _read(paths, every):
     saved, sections = [], []
     for folder in folders:
         with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")  # of a damaged journal
+            warnings.simplefilter("always")  # warnings about a damaged journal
             saved.append(load_history(folder))
         notes = [element("p", _short(w.message), class_="bad") for w in caught]
         title = _short(saved[-1].header.get("class", "Search"))

@@ -56,13 +56,13 @@ BEGAN, COUNTED_FROM = time.time() - _age(), time.perf_counter() - _age()
 
 
 def spend(seconds: float) -> None:
-    """Let simulated seconds pass, in an estimator that imitates training.
+    """Advance simulated time, in an estimator that imitates training.
 
     Parameters
     ----------
     seconds : float
-        How long the training would have taken, in seconds. If no `sksearch.executors.VirtualClock`
-        is open nothing happens.
+        Duration of the simulated training, in seconds. It has no effect if no
+        `sksearch.executors.VirtualClock` is open.
 
     Raises
     ------

@@ -117,10 +117,10 @@ if find_spec("sklearn.callback") is None:  # before 1.9
 
 
 class Interval(_Interval):
-    """scikit-learn's ``Interval``, restricted to usable numbers.
+    """scikit-learn's ``Interval`` constraint, without some invalid numbers.
 
-    Excluded are True and False, which Python counts among the integers, integers of hundreds of
-    digits, and fractions, which NumPy cannot check for NaN.
+    It excludes True and False, integers of hundreds of digits, and fractions, which NumPy cannot
+    check for NaN.
     """
 
     def is_satisfied_by(self, val: Any) -> bool:

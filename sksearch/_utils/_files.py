@@ -10,7 +10,7 @@ from pathlib import Path
 from sksearch._utils._filesystem import system
 
 NO_LINK = getattr(os, "O_NOFOLLOW", 0)  # 0 on Windows, which lacks it
-NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # to open a pipe would wait for its other end
+NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # otherwise opening a pipe waits for its other end
 TEMPORARY = ".tmp"
 
 
@@ -108,7 +108,7 @@ def make_folders(path: Path) -> None:
     # The process that made the last one may have been killed before its name was synced.
     for number, folder in enumerate(folders[n_there - 1 :], n_there - 1):
         if number >= n_there:
-            with suppress(FileExistsError):  # of two at once
+            with suppress(FileExistsError):  # two processes at the same time
                 system().make_folder(folder)
         system().sync_folder(folder.parent)
 

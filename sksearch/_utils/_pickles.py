@@ -44,9 +44,11 @@ class Address(NamedTuple):
 
 
 _here = uuid.uuid4().hex  # this process
-_numbers: WeakKeyDictionary[Any, str] = WeakKeyDictionary()  # of nameless objects at home
+# Numbers of objects without a name that were pickled in this process
+_numbers: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 _numbered: WeakValueDictionary[str, Any] = WeakValueDictionary()
-_addresses: WeakKeyDictionary[Any, Address] = WeakKeyDictionary()  # of guests
+# Addresses of objects from other processes
+_addresses: WeakKeyDictionary[Any, Address] = WeakKeyDictionary()
 _guests: WeakValueDictionary[Address, Any] = WeakValueDictionary()
 _empty: WeakSet = WeakSet()  # guests created, but not yet filled
 _brings_news: ContextVar[bool] = ContextVar("sksearch_brings_news", default=False)

@@ -18,8 +18,8 @@ F = TypeVar("F", bound=Callable)
 OBEYED = re.compile(
     "[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
 )
-VALIDATION = "sklearn.utils._param_validation"  # of our parameters
-ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # in memory, as a repr has it
+VALIDATION = "sklearn.utils._param_validation"  # validates our parameters
+ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # a memory address in a repr
 
 
 def printable(text: str) -> str:

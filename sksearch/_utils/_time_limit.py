@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 
 from sksearch._utils._clock import now
 
-PART_OF_CURVE = 0.2  # of the time, for one candidate whose number of iterations training finds
-PART_OF_RISING = 0.6  # of the time, for one that leads while its score still rises
-PART_TO_CHOOSE = 0.25  # of the time, if the refit alone would take nearly all
-PART_OF_LAST = 0.5  # of the time: limit for the refit of any candidate
+# Share of the time for a candidate whose number of iterations is found in training
+PART_OF_CURVE = 0.2
+PART_OF_RISING = 0.6  # share of the time for the best candidate while its score still rises
+PART_TO_CHOOSE = 0.25  # share of the time for the choice if the refit would take nearly all
+PART_OF_LAST = 0.5  # share of the time that the refit may take
 PART_OF_MEMBERS = 0.2  # limit for refits of other members, of the time without the first refit
 N_MEMBERS = 6  # max. other members with reserved refit time; an average rarely has more
-PART_OF_MEASURE = 0.05  # of the time: limit for one fit that measures the cost
+PART_OF_MEASURE = 0.05  # share of the time for a fit that measures the cost
 SLACK = 1.5  # a refit may always take this multiple of the untuned estimator's
 
 

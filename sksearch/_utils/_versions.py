@@ -11,7 +11,7 @@ def versions_of(values: list) -> dict[str, str]:
     """Return versions by name: of Python, and of the packages that values are objects of."""
     classes = {base for value in values for base in type(value).__mro__}
     packages = {cls.__module__.partition(".")[0] for cls in classes} | set(ALWAYS)
-    packages -= {"builtins", "sksearch"}  # which the header has
+    packages -= {"builtins", "sksearch"}  # already in the header
     found = {"python": platform.python_version()}
     for package in sorted(packages):
         version = getattr(sys.modules.get(package), "__version__", None)

@@ -110,8 +110,8 @@ class LogEI(Acquisition):
     Parameters
     ----------
     margin : float, default=0.0
-        In standard deviations of the known scores, at least 0; often called xi. Larger values
-        explore farther from known candidates.
+        Minimum improvement, in standard deviations of the known scores, at least 0; often called
+        xi. Larger values explore more.
 
     References
     ----------
@@ -156,7 +156,7 @@ class LogPI(Acquisition):
     Parameters
     ----------
     margin : float, default=0.01
-        In standard deviations of the known scores, at least 0.
+        Minimum improvement, in standard deviations of the known scores, at least 0.
 
     References
     ----------
@@ -195,7 +195,7 @@ class LogPI(Acquisition):
 
 @dataclass(frozen=True)
 class UCB(Acquisition):
-    """Upper confidence bound of the score: the lower bound of a loss [1]_.
+    """Upper confidence bound of the score, as the lower bound of a loss in [1]_.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ from sksearch.models._normal import LOG_SQRT_2PI, slope_of_log_cdf
 
 N_CELLS = 256  # points that represent the open region for three or more objectives
 N_TRIES = 50  # rounds of draws, as most may be below the front
-BEYOND = 0.5  # of the front's range: margin above its best values for improvements
+BEYOND = 0.5  # margin for improvements above the best values, as a share of the range of the front
 Terms = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 

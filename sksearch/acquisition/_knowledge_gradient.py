@@ -17,7 +17,7 @@ from sksearch.acquisition._functions import LogEI
 from sksearch.models._sizes import SizeProcess
 
 EI = LogEI()
-LEAST_CHANGE = 1e-12  # of a mean, in standard deviations of the scores
+LEAST_CHANGE = 1e-12  # least change of a mean, in standard deviations of the scores
 
 
 class GainPerCost:

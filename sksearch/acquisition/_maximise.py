@@ -19,10 +19,10 @@ from sksearch.space import Space
 MAX_ENUMERATED = 2_000  # points of a finite space up to which all are evaluated
 SCALES = np.array([0.003, 0.01, 0.03, 0.1, 0.3])
 N_REFINED = 5  # best points that are refined: each has its own maximum
-N_ROUNDS = 3  # of gradient steps and exchanges in turn
+N_ROUNDS = 3  # alternating rounds of gradient steps and exchanges
 N_ALTERNATIVES = 8  # other values of a discrete coordinate tried together
 MAX_EXCHANGED = 60_000  # limit for exchanged coordinates times coordinates of a point
-N_NEIGHBOURS = 20  # of a point, without a gradient
+N_NEIGHBOURS = 20  # neighbours of a point, for models without a gradient
 
 
 def draw(space: Space, rng: np.random.Generator, n: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Decisions of a search, and the protocols of samplers, schedulers and resources.
+"""Interfaces of samplers, schedulers and resources, and the decisions that they return.
 
 A sampler chooses parameters, a scheduler chooses the next trial and its resource, and a resource
 defines one unit of effort. They do not depend on each other's classes.

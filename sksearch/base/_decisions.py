@@ -11,7 +11,7 @@ ENDLESS = 10**9
 
 @dataclass(frozen=True)
 class Start:
-    """Start a new candidate and bring it up to `resource`.
+    """Start a new candidate and train it up to `resource`.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ class Start:
     params : dict or None
         Candidate; None leaves the choice to the sampler.
     parent : int or None
-        Parent trial, with the fitted state from which the new one continues.
+        Parent trial. The new trial continues to train its fitted state.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class Start:
 
 @dataclass(frozen=True)
 class Resume:
-    """Bring an idle trial up to a larger `resource`.
+    """Continue training an idle trial, up to a larger `resource`.
 
     Examples
     --------
@@ -114,10 +114,10 @@ class Plan:
     brackets : tuple of tuple of Rung
         Rungs of each bracket, lowest resource first.
     audits : tuple of tuple of int
-        Number of candidates stopped at each rung of each bracket but trained up to the last rung
-        nevertheless. The last rung includes them. Empty without audits.
+        Number of candidates stopped at each rung of each bracket, and later trained up to the last
+        rung for the audit. The last rung includes them. Empty without audits.
     is_most : bool, default=False
-        Whether the plan is an upper bound, because candidates are dropped on the way.
+        Whether the plan is an upper bound, because candidates may be dropped.
 
     Examples
     --------
@@ -144,13 +144,13 @@ class Plan:
         return sum(rung.n_candidates for rungs in self.brackets for rung in rungs)
 
     def total_resources(self, *, continues: bool) -> int:
-        """Sum up resource units over all jobs.
+        """Return the number of resource units of all jobs.
 
         Parameters
         ----------
         continues : bool
             Whether a promoted candidate continues training, so that only the difference between
-            two rungs is paid, or starts from nothing at each rung.
+            two rungs is counted, or is trained from scratch at each rung.
 
         Returns
         -------
@@ -166,6 +166,6 @@ class Plan:
 
     @staticmethod
     def bracket_resources(rungs: Sequence[Rung], continues: bool) -> int:
-        """Sum up resource units over the jobs of one bracket, see `total_resources`."""
+        """Return the number of resource units of one bracket, see `total_resources`."""
         paid = [0, *(rung.resource for rung in rungs)] if continues else [0] * len(rungs)
         return sum(r.n_candidates * (r.resource - p) for r, p in zip(rungs, paid, strict=False))

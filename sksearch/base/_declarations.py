@@ -5,25 +5,26 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Reads:
-    """Inputs of a sampler or a scheduler, in addition to the candidates started.
+    """Inputs that a sampler or a scheduler uses, in addition to the started candidates.
 
-    Undeclared inputs are emulated or rejected. A sampler that learns from a single score gets
-    weighted objectives, and lower scores for violated bounds; a sampler that ignores the prior is
-    mixed with draws from it. A scheduler is rejected if the problem needs an undeclared input.
+    If a search has an input that its sampler does not declare, the input is emulated: several
+    objectives become a weighted sum, violated bounds lower the score, and some candidates are
+    drawn from the prior. If its scheduler does not declare the input, an error is raised.
 
     Parameters
     ----------
     results : bool, default=False
         Whether decisions depend on results, and therefore on the number of jobs running at the
-        same time, which ``batch_size`` limits.
+        same time. ``batch_size`` limits this number.
     objectives : bool, default=False
-        Several objectives instead of a single score: a scheduler compares by rank.
+        Whether several objectives are supported instead of a single score. A scheduler then
+        compares candidates by rank.
     bounds : bool, default=False
-        Measured bounds, and the size of their violations.
+        Whether measured bounds, and the size of their violations, are used.
     prior : bool, default=False
-        The problem's prior on the location of good values: for samplers.
+        Whether the user's prior is used; for samplers.
     states : bool, default=False
-        Fitted states of other trials, from which new trials continue: for schedulers.
+        Whether new trials continue from fitted states of other trials; for schedulers.
 
     Examples
     --------
@@ -49,14 +50,14 @@ class Told:
     Parameters
     ----------
     at_once : bool, default=False
-        Results as they arrive instead of in an order fixed by the history, so that decisions
-        depend on the workers' speed: for schedulers.
+        If True, results are passed on as they arrive, so decisions depend on the speed of the
+        workers. If False, their order is determined by the history. For schedulers.
     by_fold : bool, default=False
-        Results fold by fold, to compare candidates on the same folds, see `Problem.races`: for
-        schedulers.
+        If True, results are passed on fold by fold, so that candidates can be compared on the same
+        folds, see `Problem.races`. For schedulers.
     repeats : bool, default=False
-        Each result of a repeated candidate: for samplers. Otherwise the study asks for another
-        candidate if one is already known.
+        If True, the same candidate may be proposed and evaluated repeatedly. If False, the study
+        asks again if a proposed candidate is already known. For samplers.
 
     Examples
     --------

@@ -35,7 +35,7 @@ class Sampler(Declares, ABC):
         Parameters
         ----------
         history : History
-            Everything known so far; read-only except for its cache.
+            History of the search; read-only except for its cache.
         start : Start
             Resource and bracket of the candidate.
         rng : numpy.random.Generator
@@ -44,13 +44,13 @@ class Sampler(Declares, ABC):
         Returns
         -------
         params : dict
-            A point of ``history.problem.space``. If it is already known, and candidates do not
-            repeat, `Study` asks again with another generator, and finally draws a new candidate at
-            random.
+            A candidate of ``history.problem.space``. If it is already known, and candidates may
+            not be repeated, `Study` asks again with another generator, and finally draws a new
+            candidate at random.
         """
 
     def predict(self, history: History, start: Start, params: Params) -> Prediction | None:
-        """Return the predicted score of a candidate, None without a model."""
+        """Return the predicted score of a candidate, or None without a model."""
         return None
 
 
@@ -81,26 +81,26 @@ class Scheduler(Declares, ABC):
         Parameters
         ----------
         history : History
-            Everything known so far; read-only except for its cache.
+            History of the search; read-only except for its cache.
         rng : numpy.random.Generator
             Source of all randomness.
 
         Returns
         -------
         decision : Start, Resume or None
-            None: wait for a running job. If none is running, the search is over.
+            None: wait for a running job. If no job is running, the search ends.
         """
 
     def fill(self, history: History, n_idle: int) -> Resume | None:
-        """Return a job that keeps workers from idling, asked for before `next`.
+        """Return a job for workers that would otherwise be idle; called before `next`.
 
-        Only searches that use results as they arrive ask for it, since it depends on the number of
-        workers.
+        It is called only in searches that use results as they arrive, because the decision depends
+        on the number of workers.
 
         Parameters
         ----------
         history : History
-            Everything known so far; read-only except for its cache.
+            History of the search; read-only except for its cache.
         n_idle : int
             Number of idle workers.
 
@@ -116,7 +116,7 @@ class Scheduler(Declares, ABC):
         """Compute all brackets and rungs before any evaluation."""
 
     def adapt(self, problem: Problem) -> tuple["Scheduler", int]:
-        """Choose the smallest resource if the user did not.
+        """Choose the smallest resource if the user did not set it.
 
         Parameters
         ----------
@@ -126,9 +126,9 @@ class Scheduler(Declares, ABC):
         Returns
         -------
         scheduler : Scheduler
-            This one, or a replacement if rungs do not fit.
+            This scheduler, or a replacement if the rungs do not fit.
         min_resources : int
-            Lowest sensible rung, at least the problem's `min_resources`.
+            Lowest rung, at least ``problem.min_resources``.
         """
         return self, problem.min_resources
 
@@ -138,19 +138,19 @@ class Scheduler(Declares, ABC):
         Parameters
         ----------
         history : History
-            Everything known so far; read-only except for its cache.
+            History of the search; read-only except for its cache.
         job : Job
             Job with the latest result.
 
         Returns
         -------
         trial_ids : iterable of int
-            Each occurs once in a whole search.
+            Each trial is returned once in the whole search.
         """
         return ()
 
     def audited(self, history: History) -> Mapping[int, int] | None:
-        """Return stopped trials to train up to the last rung, with that resource.
+        """Return the stopped trials to be trained up to the last rung for an audit.
 
         Parameters
         ----------
@@ -160,6 +160,7 @@ class Scheduler(Declares, ABC):
         Returns
         -------
         resources : mapping of int to int, or None
-            Resources by trial id; None if the scheduler never does this (the default).
+            Resource of the last rung by trial id; None (the default) if the scheduler does not
+            support audits.
         """
         return None

@@ -25,9 +25,9 @@ def fit(estimator: Any, X: Any, y: Any, fit_params: dict[str, Any]) -> Any:
 
 
 class Resource(ABC):
-    """One unit of effort for a scikit-learn estimator.
+    """Amount of training or data, in units, for a scikit-learn estimator.
 
-    By default the estimator is fitted from nothing on all rows of all folds. A subclass overrides
+    By default the estimator is fitted from scratch on all rows of all folds. A subclass overrides
     the part that its unit affects: folds, rows, parameters or training.
 
     Examples
@@ -59,14 +59,14 @@ class Resource(ABC):
     def limits(
         self, estimator: Any, n_samples: int, n_splits: int, n_classes: int
     ) -> tuple[int, int]:
-        """Return the smallest sensible and the largest resource, if the user gives none.
+        """Return the default smallest and largest resource.
 
         Parameters
         ----------
         estimator : estimator object
             Unfitted.
         n_samples, n_splits, n_classes : int
-            Number of rows of X, of folds, and of classes (1 if y contains no class labels).
+            Numbers of rows of X, folds and classes (1 if y contains no class labels).
 
         Returns
         -------
@@ -79,11 +79,11 @@ class Resource(ABC):
 
     @property
     def drawn_in_sequence(self) -> Collection[int]:
-        """Amounts with row subsets that depend on the number of draws before them."""
+        """Amounts for which the subset of rows depends on earlier draws."""
         return ()
 
     def check_max(self, max_resources: int, n_samples: int, n_splits: int) -> None:  # noqa: B027
-        """Raise ValueError if the data have less than the user's `max_resources`."""
+        """Raise ValueError if `max_resources` is larger than the data allow."""
 
     def folds(self, n_splits: int, amount: int, spent: int) -> range:
         """Return the indices of the folds that a job from `spent` to `amount` evaluates."""
@@ -156,7 +156,7 @@ class Resource(ABC):
         X, y : array-like
             Training rows.
         amount, spent : int
-            Total number of units, and number of units already paid for.
+            Number of units after training, and number of units already trained.
         classes : ndarray, list of ndarray or None
             Labels of the whole y, for ``partial_fit`` of classifiers.
         fit_params : dict
@@ -180,7 +180,7 @@ class Resource(ABC):
         classes: Labels,
         fit_params: dict[str, Any],
     ) -> State:
-        """Fit the best candidate on all rows by the same path as its scored fits.
+        """Fit the best candidate on all rows, in the same way as on the folds.
 
         Parameters
         ----------
@@ -189,7 +189,7 @@ class Resource(ABC):
         X, y : array-like
             All rows.
         amount : int
-            Number of units that the candidate was brought up to.
+            Number of units for which the candidate was trained.
         n_steps : int
             Median number of training steps over the folds.
         classes : ndarray, list of ndarray or None

@@ -1,4 +1,4 @@
-"""Checkpoints of searches on disk: a journal with one line per event, and accompanying files."""
+"""Checkpoints of searches on disk: a journal with one line per event, and related files."""
 
 from sksearch._utils._on_demand import on_demand
 

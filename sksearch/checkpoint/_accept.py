@@ -13,17 +13,16 @@ from sksearch.checkpoint._records import Accepted, Header, read_as
 
 
 def accept_changes(checkpoint_dir: str | os.PathLike, *names: str) -> None:
-    """Let a search resume although your code, or data that it uses, has changed.
+    """Allow a search to resume although your code, or data used by it, has changed.
 
     Parameters
     ----------
     checkpoint_dir : str or path
         Directory of the search.
     *names : str
-        Names as listed in the error of `fit`. The name of a global, such as ``"__main__.T0"``, is
-        no longer compared in this directory. ``"globals"`` accepts all globals, if they are too
-        many to be listed. ``"code"`` accepts your functions and classes in the state of the next
-        start.
+        Names listed in the error raised by `fit`. ``"code"`` accepts your functions and classes in
+        their state at the next run. The name of a global, such as ``"__main__.T0"``, excludes this
+        global from the comparison in this directory, and ``"globals"`` excludes all of them.
 
     Raises
     ------
@@ -71,7 +70,7 @@ def accept_changes(checkpoint_dir: str | os.PathLike, *names: str) -> None:
 
 
 def accepted_names(earlier: Iterable[dict], events: Iterable[dict]) -> set[str]:
-    """Return the accepted names: globals for good, code since the last header."""
+    """Return the accepted names: all globals, and code accepted since the last header."""
     names = {name for record in earlier for name in _names(record)} - {CODE}
     return names.union(*map(_names, events))
 

@@ -30,7 +30,7 @@ JOURNAL = "journal.jsonl"
 
 
 class Checkpoint:
-    """A search's record in a directory to which only it writes; a context manager.
+    """Checkpoint of a search, in a directory to which no other search writes; a context manager.
 
     Opening creates the directory, readable by the user alone, or reads and repairs an existing
     one. All faults of a directory are found here, before any training: NotADirectoryError,
@@ -74,7 +74,8 @@ class Checkpoint:
                     make_subfolder(folder)
                 self._check_that_new_is_empty()
             except OSError as error:
-                if error.errno is not None:  # the system's message, which names no remedy
+                # The message of the system, to which a remedy is added
+                if error.errno is not None:
                     error.add_note(
                         "Pass a writable directory on a file system that supports locks."
                     )
@@ -154,7 +155,7 @@ class Checkpoint:
         self._open.close()
 
     def _check_that_new_is_empty(self) -> None:
-        """Raise unless the files belong to the journal: `sweep` would remove other files."""
+        """Raise an error if there are files of another journal, which `sweep` would remove."""
         for folder in (self.states, self.spool):
             if self.header is None and system().names(folder):
                 raise JournalError(

@@ -2,7 +2,7 @@
 
 
 class JournalError(ValueError):
-    """A file is not a journal, is damaged at its beginning, or is of a newer version.
+    """Error raised if a file is not a journal, is damaged, or was written by a newer version.
 
     Examples
     --------
@@ -21,7 +21,7 @@ class JournalError(ValueError):
 
 
 class SearchLockedError(RuntimeError):
-    """Another search uses the same checkpoint directory.
+    """Error raised if another running search uses the same checkpoint directory.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class SearchLockedError(RuntimeError):
 
 
 class SearchMismatchError(ValueError):
-    """A checkpoint directory belongs to a search with other settings or other data.
+    """Error raised if a checkpoint directory belongs to a search with different settings or data.
 
     Examples
     --------

@@ -221,7 +221,7 @@ def _parts(text_of: Callable, kind: type, params: dict[str, Any], setup: Setup) 
     """Describe everything but the data."""
     params = dict(params)
     if params["initial_params"] == "auto" and not setup.problem.initial_params:
-        params["initial_params"] = None  # its meaning there
+        params["initial_params"] = None  # the meaning of "auto" there
     if "ensemble" in params:
         params["ensemble"] = bool(params["ensemble"])  # True if predictions are kept
     params["prior_results"] = setup.earlier or None  # whatever their source

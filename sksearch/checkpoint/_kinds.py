@@ -1,4 +1,4 @@
-"""Kinds of values in a record, since a journal may be damaged, poisoned or forged.
+"""Kinds of values in a record, to be checked because a journal may be damaged or forged.
 
 A kind is a function that returns whether a value is valid.
 """

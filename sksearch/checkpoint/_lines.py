@@ -25,7 +25,7 @@ SURROGATES = "surrogatepass"
 class Scan(NamedTuple):
     """Readable part of a file of lines."""
 
-    records: list[dict]  # of the longest prefix of intact lines
+    records: list[dict]  # records of the longest prefix of intact lines
     good: int  # bytes of that prefix
     size: int  # bytes of the file
     damaged: bytes  # the line after that prefix, if any
@@ -57,11 +57,12 @@ def decode(line: bytes) -> dict | None:
     data = line[9:-1]
     if line[:9] != b"%08x " % zlib.crc32(data):
         return None
-    # Few lines need the slower way.
+    # Only a few lines need this slower parser.
     hook = _original if b'"$' in data else None
     try:
         record = json.loads(data.decode("utf-8", SURROGATES), object_hook=hook)
-    except (ValueError, TypeError, RecursionError):  # the checksum fits, but no search wrote it
+    # The checksum is right, but the content is invalid
+    except (ValueError, TypeError, RecursionError):
         return None
     return record if isinstance(record, dict) else None
 

@@ -33,10 +33,11 @@ NAMESAKES = {f"{a}SearchCV" for a in ("Grid", "Randomized", "HalvingGrid", "Halv
 
 
 def load_history(path: str | os.PathLike) -> "SavedSearch":
-    """Read the results of a search so far from its ``checkpoint_dir``.
+    """Read the results so far of a search from its ``checkpoint_dir``.
 
-    Requires neither the data nor the estimator, unpickles nothing and writes nothing. So you may
-    call it at any time, on another machine, while the search runs, or after it was killed.
+    The function needs neither the data nor the estimator, unpickles nothing and writes nothing.
+    You can call it at any time, also on another machine, while the search is running or after it
+    was killed.
 
     Parameters
     ----------
@@ -53,7 +54,7 @@ def load_history(path: str | os.PathLike) -> "SavedSearch":
     FileNotFoundError
         If no search has used this directory.
     JournalError
-        If the file is not the journal of a search, or of a newer version.
+        If the file is not the journal of a search, or was written by a newer version.
 
     See Also
     --------
@@ -94,56 +95,55 @@ def load_history(path: str | os.PathLike) -> "SavedSearch":
 class SavedSearch:
     """Results of a search, as returned by `load_history`.
 
-    ``pandas.DataFrame(saved.cv_results_)`` is a table of all results.
+    ``pandas.DataFrame(saved.cv_results_)`` contains all results.
 
     Parameters
     ----------
     header : dict
-        The journal's header.
+        Header of the journal.
     events : list of dict
-        The records after the header; may be changed.
+        Records after the header; may be modified.
     path : path-like, default="journal.jsonl"
-        The journal, for errors.
+        Path of the journal, for error messages.
     line : int, default=1
-        Line number of the header, for errors.
+        Line number of the header, for error messages.
 
     Attributes
     ----------
     cv_results_ : dict of str to array
-        Columns and rows of the search's own table; parameters other than plain values are shown as
-        texts.
+        The ``cv_results_`` of the search; parameter values other than plain values are texts.
     best_index_ : int or None
-        Row of the candidate chosen by ``refit``. Until then, row of the best candidate so far by
-        the search's `select`; None without a score.
+        Row of the candidate selected by ``refit`` or, while the search is running, of the best
+        candidate so far. None if no candidate has a score.
     metric_ : str
-        The metric of `best_score_`: the one to be refitted, otherwise the first.
+        Metric of `best_score_`: the metric named by ``refit``, otherwise the first.
     best_score_ : float or None
         Mean score of the best candidate.
     best_params_ : dict or None
         Parameters of the best candidate.
     statuses_ : list of str
-        For each row "ok", or the failure of its first failed fold: "error", "memory", "timeout",
-        "crash" or "nan".
+        Status of each row: "ok", or the status of the first fold that failed: "error", "memory",
+        "timeout", "crash" or "nan".
     errors_ : list of str
-        For each row the error's first line, "" if there was no error.
+        First line of the error of each row, "" if there was no error.
     history_ : History
-        Trials and results; the space contains names only.
+        Trials and results. The space contains only names.
     plan_ : SearchPlan
         The plan of the search.
     n_splits_ : int
         Number of folds.
     scoring : str or None
-        The scorer's name, None if it has none.
+        Name of the scorer, or None if it has no name.
     finished : bool
-        True if the search has ended other than by an interrupt or an error. If False, the search
-        may or may not be running.
+        Whether the search has ended without an interrupt or an error. If False, the search may be
+        running or not.
     header : dict
-        Class, versions, seed, and descriptions of estimator, space and data.
+        Class, versions and seed of the search, and descriptions of estimator, space and data.
 
     Raises
     ------
     JournalError
-        If a record cannot have been written by a search.
+        If a record is invalid.
 
     Examples
     --------
@@ -258,7 +258,8 @@ class SavedSearch:
         header, by_folds = self._header, self.plan_.by_folds
         shown = header.n_splits, header.return_train_score, () if header.whole else COLUMNS
         wins = header.any_rung_wins
-        with warnings.catch_warnings():  # from non-finite scores, as during the search
+        # Warnings about non-finite scores, which the search has already shown
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             return cv_results(rows, *shown, wins, violations, by_folds, header.search in NAMESAKES)
 
@@ -276,7 +277,7 @@ class SavedSearch:
 
 
 class _Names:
-    """Replaces the space of a search whose objects are unavailable: names alone."""
+    """Names of parameters, in place of a space with unavailable objects."""
 
     def __init__(self, names: list[str]) -> None:
         self.names = names

@@ -17,7 +17,7 @@ _held: weakref.WeakSet = weakref.WeakSet()
 
 
 class Lock:
-    """The right to write to a directory, held until it is closed or this process ends.
+    """Exclusive lock of a directory, held until it is closed or this process ends.
 
     The file is never replaced or removed: a lock belongs to a file, not to its name.
 

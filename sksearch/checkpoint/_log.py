@@ -128,7 +128,7 @@ class Log:
             # Half a line may be there; and data of a failed sync are lost.
             self._file.truncate(offset)
             self._n_written = 0
-        self._failed = True  # until the end of this function, even if Ctrl-C interrupts it
+        self._failed = True  # reset at the end of this function, unless Ctrl-C interrupts it
         write_all(self._file, b"".join(lines[self._n_written :]))
         self._n_written = len(lines)  # the next call writes the newer ones only
         if sync:

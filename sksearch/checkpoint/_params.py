@@ -1,4 +1,4 @@
-"""Candidates as JSON values, decoded to the very objects that the user listed.
+"""Candidates as JSON values, which are decoded to the user's own objects.
 
 Nothing is pickled. A plain scalar represents itself; other values are dicts with the key "is":
 
@@ -107,7 +107,7 @@ def _encode(dimensions: list, value: object) -> Any:
     if place is None:
         return _store(value)
     choice = dimensions[place[0]].choices[place[1]]
-    if type(choice) in PLAIN:  # the user's guess was a NumPy scalar
+    if type(choice) in PLAIN:  # a NumPy scalar in the user's initial_params
         return _store(choice)
     return {"is": "choice", "k": place[0], "i": place[1], "t": short_repr(choice, LONGEST)}
 

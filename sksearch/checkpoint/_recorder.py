@@ -54,7 +54,7 @@ from sksearch.fitting.run._setup import Setup
 from sksearch.fitting.run._states import SavedState, first_line
 from sksearch.fitting.run._tasks import Output, RowSample, Task
 
-NAME = re.compile(r"\d+\.\d+\.\d+$")  # of a task
+NAME = re.compile(r"\d+\.\d+\.\d+$")  # name of the file of a task
 
 
 class JournalRecorder(Recorder):
@@ -78,7 +78,7 @@ class JournalRecorder(Recorder):
         header = checkpoint.header
         self.goes_on = header is not None
         self._journal = checkpoint.path / JOURNAL
-        self._line = len(checkpoint.earlier) + 1  # of the header
+        self._line = len(checkpoint.earlier) + 1  # line number of the header
         self._header: Any = None
         if header is not None:
             self._header = header_of(read_events([header], self._journal, self._line))
@@ -88,8 +88,10 @@ class JournalRecorder(Recorder):
         self._asked: set[tuple[int, int]] = set()
         self._exhausted = False
         self._memo: dict[str | None, Output] = {}
-        self._known: Evaluations | None = None  # of the smaller search, until this one is ahead
-        self._taken: set[str | None] = set()  # those among them that this search has asked for
+        # Evaluations of the smaller search, until this search has used them
+        self._known: Evaluations | None = None
+        # The evaluations among them that this search has used
+        self._taken: set[str | None] = set()
         self._extends, self._same_versions = False, True
         self._versions: dict[str, str]
         self._warned = self._says_lost = False
@@ -413,7 +415,7 @@ class JournalRecorder(Recorder):
         return job
 
     def _see_what_is_left(self, key: str | None) -> None:
-        """Warn of results that are not reused, at the first new evaluation."""
+        """Warn of results that are not reused, before the first new evaluation."""
         if self._known is None or key in self._known.asked:
             self._taken.add(key)
             return

@@ -9,7 +9,7 @@ from sksearch.checkpoint.identity._description import describe
 from sksearch.checkpoint.identity._digests import digest
 from sksearch.fitting.run._run import Recorder
 
-DATA = "{data}"  # in a path: replaced by a digest of the data
+DATA = "{data}"  # placeholder in a path, replaced by a digest of the data
 
 
 @contextmanager

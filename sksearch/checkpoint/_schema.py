@@ -1,4 +1,4 @@
-"""Schema of a record: each field names its entry once, for both writing and reading.
+"""Schema of a record: one declaration per field, used for both writing and reading.
 
 ``trial_id: Annotated[int, Entry("t", kinds.count)]`` is the entry "t" of a record, a count.
 """

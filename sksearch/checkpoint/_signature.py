@@ -55,7 +55,8 @@ def make_key() -> None:
         if look_at(file, follow=False) is None:
             _write_key(file)
         system().sync_folder(file.parent)
-        for name in system().names(file.parent):  # left by a process that died while creating one
+        # Left by a process that died while creating a key
+        for name in system().names(file.parent):
             if name.startswith(f"{file.name}.") and name.endswith(TEMPORARY):
                 remove(file.with_name(name))
 
@@ -67,7 +68,8 @@ def _write_key(file: Path) -> None:
     try:
         write_new(unfinished, secrets.token_bytes(SIZE))
         try:
-            system().link(unfinished, file)  # of two concurrent keys, the first one stays
+            # If two keys are created at the same time, keep the first
+            system().link(unfinished, file)
         except FileExistsError:
             pass
         except OSError:  # no hard links on this file system

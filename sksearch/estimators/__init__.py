@@ -1,4 +1,4 @@
-"""Estimator families: search spaces, training, and parameters that make a model simpler.
+"""Estimator families: search spaces, step-by-step training, and complexity parameters.
 
 To add a family, derive a class from `Family` and pass an object of it to `register`.
 

@@ -19,26 +19,28 @@ _BY_HAND = (
 def default_space(
     estimator: Any, *, n_samples: int | None = None, n_features: int | None = None
 ) -> SpaceDict:
-    """Return the parameters that an expert would search, as an ordinary dict.
+    """Return the default search space of an estimator, as an ordinary dict.
 
     Parameters
     ----------
     estimator : estimator
-        An estimator of scikit-learn, imbalanced-learn, skorch or a boosting library, or of a
-        custom `sksearch.estimators.Family`; or a pipeline, ColumnTransformer, stack or other
-        composition of these.
+        An estimator from scikit-learn, imbalanced-learn, skorch, a boosting library or a custom
+        `sksearch.estimators.Family`; or a pipeline, ColumnTransformer, stack or other composition
+        of these.
     n_samples : int, default=None
-        Number of rows, which determines leaf sizes and numbers of neighbours. None: 1,000.
+        Number of rows, to which ranges such as leaf sizes and numbers of neighbours are adapted.
+        None: 1,000.
     n_features : int, default=None
-        Number of columns, which determines kernel widths and numbers of components. None: 10 for
-        widths, and no parameter bounded by the number of columns.
+        Number of columns, to which ranges such as kernel widths and numbers of components are
+        adapted. None: 10 for kernel widths, and parameters bounded by the number of columns are
+        left out.
 
     Returns
     -------
     dict of str to object
-        Maps names, as in ``estimator.set_params``, to choices or distributions, the most important
-        first. You can print it, edit it, and pass it as ``param_distributions`` to any search;
-        scikit-learn's searches do not accept a `sksearch.space.Outcome`.
+        Choices or distributions by parameter name, as in ``estimator.set_params``, the most
+        important first. You can print it, edit it, and pass it as ``param_distributions`` to any
+        search; scikit-learn's searches do not accept a `sksearch.space.Outcome`.
 
     Raises
     ------
@@ -50,22 +52,23 @@ def default_space(
     Warns
     -----
     UserWarning
-        If a model in a composition is unknown, so that only the other parts are searched.
+        If a model in a composition is unknown. Only the other parts are then searched.
 
     See Also
     --------
-    first_candidates : Points of this space to begin with.
+    first_candidates : Good candidates of this space to try first.
 
     Notes
     -----
-    Choices that define the kind of model are kept: kernel, penalty, solver, metric, kind of
-    boosting, early stopping. All other parameters are searched, whatever their values are.
+    Parameters that define the kind of model keep their values: kernel, penalty, solver, metric,
+    kind of boosting, early stopping. All other parameters are searched, regardless of their
+    values.
 
     Ranges for linear models, kernels, neighbours and nets assume columns of similar scale: put a
-    scaler before them. A regression's ``epsilon`` and the ``alpha`` of a Lasso depend on the scale
-    of y, which is unknown here.
+    scaler before them. Good values of ``epsilon`` in regression and ``alpha`` of a Lasso depend on
+    the scale of y, not known here.
 
-    Unknown steps of a pipeline are not searched; the plan of a search names them. At most two
+    Unknown steps of a pipeline are not searched; the plan of a search lists them. At most two
     parameters of a transformer are searched.
 
     A class can declare its own space in a method ``__sksearch_space__(self, n_samples,

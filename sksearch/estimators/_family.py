@@ -34,38 +34,40 @@ def of_class(estimator: Any, known: Mapping[str, T]) -> T | None:
 
 
 class Family:
-    """Facts about a kind of estimators; the base class has none.
+    """Description of a kind of estimator; a subclass sets the attributes that apply.
 
-    A subclass states the facts, and one object of it is passed to `register`. Worker processes
-    have it if it is registered in the module of the estimator's class.
+    To use a family, pass an instance to `register`. Call `register` in the module of the
+    estimator's class, so that the family is also known in worker processes.
 
     Attributes
     ----------
     classes : collection of str
-        "package.Class" of its estimators, in addition to the keys of `spaces`. Derived classes
+        Estimator classes as "package.Class", in addition to the keys of `spaces`. Derived classes
         also belong to the family.
     title : str
-        Name in messages.
+        Name of the family in messages.
     spaces : mapping of str to callable
-        Space of a class; called with an estimator and the `Size` of the table.
+        Functions that return the default space, by class; each is called with an estimator and the
+        `Size` of the table.
     portfolios : mapping of str to str
         Name of the recorded first candidates, by class.
     lists_params : bool
         If True, ``get_params`` lists all parameters that the estimator accepts.
     aliases : mapping of str to tuple of str
-        Other names of parameters, searched instead of ours if the user has set them.
+        Aliases by parameter name. An alias is searched instead of the parameter if the user has
+        set it.
     counts : tuple of str
-        Names of the number of iterations found during training; aliases of one parameter.
+        Name of the parameter for the number of iterations found during training, and its aliases.
     default_count : int or None
-        The default number, if ``get_params`` does not list it.
+        Default number of iterations, if ``get_params`` does not list it.
     smaller, larger : tuple of str
         Parameters for which a smaller, or a larger, value makes a model simpler.
     growth : type of Growth or None
-        Finds one of `counts` during training; created with its name and the estimator's own
-        number. None if the number has to be searched.
+        Class that finds the number of iterations during training. It is created with the name of
+        the parameter and its current value. None: the number is searched like other parameters.
     mutable_params : tuple of str or None
-        Names, or patterns, of parameters that each further training step reads again, and that
-        leave earlier steps unchanged. None if unknown.
+        Names, or patterns, of parameters that may change during training: each training step reads
+        them again, and a change does not affect earlier steps. None if unknown.
     epochs : EpochTraining
         Training of the estimator epoch by epoch.
 
@@ -97,7 +99,7 @@ class Family:
     # ---- search space
 
     def space(self, estimator: Any, size: Size) -> SpaceDict | None:
-        """Return the default space of an estimator, None if it is unknown.
+        """Return the default space of an estimator, or None if it is unknown.
 
         Parameters
         ----------
@@ -109,29 +111,29 @@ class Family:
         Returns
         -------
         space : dict or None
-            Choices or distributions by name, the most important first. ``size.count(1000)`` is the
-            space of one of `counts`.
+            Choices or distributions by parameter name, the most important first. For a number of
+            iterations (`counts`), use ``size.count(1000)``, in which 1000 is the maximum.
         """
         space = of_class(estimator, self.spaces)
         return None if space is None else space(estimator, size)
 
     def first(self, estimator: Any) -> list[dict[str, Any]]:
-        """Return the first candidates of a search, the one that helps most often first."""
+        """Return the first candidates of a search, in order of decreasing usefulness."""
         name = of_class(estimator, self.portfolios)
         return [] if name is None else portfolios()[name]
 
     def upper_bound(self, model: Any, name: str) -> float:
-        """Return the largest value of a parameter of a fitted estimator, infinity if unknown."""
+        """Return the upper bound of a parameter of a fitted estimator, infinity if unknown."""
         return math.inf
 
     # ---- training
 
     def training(self, estimator: Any) -> AbstractContextManager:
-        """Return a context for the ``fit`` of any estimator that may contain one of the family."""
+        """Return a context manager for a ``fit`` that may train an estimator of the family."""
         return nullcontext()
 
     def set_params(self, model: Any, params: dict[str, Any]) -> None:
-        """Set parameters of an estimator that may be fitted."""
+        """Set parameters of an estimator, which may be fitted."""
         model.set_params(**params)
 
     def can_grow(
@@ -146,11 +148,11 @@ class Family:
         model : estimator object
             An estimator of the family.
         name : str
-            The parameter that counts the steps.
+            Name of the parameter for the number of steps.
         names : collection of str
             Searched parameters.
         passed : set of str
-            Names of other arguments of ``fit``.
+            Names of the other arguments passed to ``fit``.
         n_rows : int
             Number of training rows.
 
@@ -169,20 +171,20 @@ class Family:
     def grow(
         self, model: Any, name: str, done: int, count: int, X: Any, y: Any, params: dict[str, Any]
     ) -> None:
-        """Continue training from `done` steps to `count`, in place; from 0 it is a ``fit``.
+        """Continue training in place from `done` to `count` steps; from 0 this is a ``fit``.
 
         Parameters
         ----------
         model : estimator object
             Fitted if ``done > 0``.
         name : str
-            The parameter that counts the steps.
+            Name of the parameter for the number of steps.
         done, count : int
-            Number of steps before and after.
+            Number of steps before and after training.
         X, y : array-like
-            The training rows, the same at each call.
+            Training rows, the same in each call.
         params : dict
-            Other arguments of ``fit``.
+            Other arguments passed to ``fit``.
         """
         before = model.warm_start
         model.set_params(warm_start=True, **{name: count})
@@ -193,7 +195,7 @@ class Family:
         model.set_params(warm_start=before)
 
     def check_labels(self, model: Any, labels: Any) -> None:
-        """Raise ValueError for labels that a classifier cannot be trained on."""
+        """Raise ValueError if the classifier does not support the labels."""
 
 
 @functools.cache
@@ -228,7 +230,8 @@ def register(family: Family) -> None:
     Parameters
     ----------
     family : Family
-        The family; it precedes families registered earlier for the same class.
+        Family to register. It takes precedence over families registered earlier for the same
+        class.
 
     Examples
     --------

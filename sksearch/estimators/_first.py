@@ -15,12 +15,12 @@ from ._parts import Size, SpaceDict
 def first_candidates(
     estimator: BaseEstimator, *, n_samples: int | None = None, n_features: int | None = None
 ) -> list[dict[str, Any]]:
-    """Return first candidates of a search, the one that helps most often first.
+    """Return good candidates to try first, in order of decreasing usefulness.
 
     Parameters
     ----------
     estimator : estimator
-        As for `default_space`.
+        Same as for `default_space`.
     n_samples : int, default=None
         Number of rows.
     n_features : int, default=None
@@ -29,9 +29,9 @@ def first_candidates(
     Returns
     -------
     list of dict
-        Candidates of `default_space`, without the name of an `sksearch.space.Outcome`. Each is
-        meant for tables on which those before it fail. Empty for an estimator without a recorded
-        list. The estimator's own parameter values are not among them.
+        Candidates of `default_space`, without parameters with an `sksearch.space.Outcome`. Each is
+        meant for data on which the earlier ones are bad. The list is empty for an unknown
+        estimator. The current parameters of the estimator are not included.
 
     Raises
     ------
@@ -42,13 +42,13 @@ def first_candidates(
 
     See Also
     --------
-    default_space : The space that contains them.
+    default_space : Space that contains these candidates.
 
     Notes
     -----
-    Parameters without recorded values, such as transformers' parameters, keep the estimator's own
-    value. If their range excludes it, they take the middle of the range; for None and "all" its
-    end.
+    Parameters without recorded values, such as parameters of transformers, keep the value set on
+    the estimator. If their range excludes this value, they get the middle of the range, or its
+    upper bound if the value is None or "all".
 
     Examples
     --------

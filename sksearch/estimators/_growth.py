@@ -88,10 +88,10 @@ class GrowthScoring:
     patience, slack : float
         Training stops at `patience` times the best count plus `slack` steps.
     allowance : Allowance or None
-        Limit for training and scoring, once `least` steps are done. None: no limit.
+        Time limit for training and scoring, which applies after `least` steps. None: no limit.
     least : int
-        Minimum count: reached regardless of time while the score rises; after its peak only if
-        close and in time.
+        Minimum number of steps. While the score rises, it is reached regardless of time; after the
+        peak, only if it is close and there is time.
     """
 
     known: list[int]
@@ -167,17 +167,19 @@ class GrowthScoring:
 
 
 class Growth:
-    """Training of one kind of estimator to a count, with scores on the way.
+    """Training of an estimator step by step, with a score after some of the steps.
 
-    The family's `Family.grow` continues training. If an estimator can also predict with its first
-    steps alone, a subclass implements `truncated`, and training is interrupted less often.
+    Training continues by `Family.grow`. If a fitted estimator can also predict with only its first
+    steps, such as the first trees, a subclass can implement `truncated`, so that training is
+    interrupted less often.
 
     Parameters
     ----------
     name : str
-        The parameter that counts the steps, by the name in the last step of a pipeline.
+        Name of the parameter for the number of steps; in a pipeline, without the prefix of the
+        last step.
     own : int or None
-        The estimator's own count, at which the curve is also known.
+        Number of steps set on the estimator, at which the score is also measured.
 
     Examples
     --------
@@ -200,38 +202,38 @@ class Growth:
 
     @property
     def can_truncate(self) -> bool:
-        """True if an estimator can predict with its first steps alone."""
+        """True if a fitted estimator can predict with only its first steps."""
         return type(self).truncated is not Growth.truncated
 
     def looks(self, high: int, estimator: Any) -> list[int]:
-        """Return the counts after which training may stop."""
+        """Return the numbers of steps after which training may stop."""
         if not self.can_truncate:
             return self.known(high, estimator)
         return counts(min(FIRST, high), high, STEP)
 
     def known(self, high: int, estimator: Any) -> list[int]:
-        """Return the counts at which the curve is known, unless training ends earlier."""
+        """Return the numbers of steps with a measured score, unless training ends earlier."""
         return counts(min(FEWEST, high), high, FINE, self.own)
 
     def train(self, state: State, rows: Rows, count: int, classes: Labels, params: dict) -> None:
-        """Bring the last step from ``state.n_steps`` to `count` steps, on rows (X, y)."""
+        """Train from ``state.n_steps`` to `count` steps on the rows (X, y)."""
         model = last_step(state.estimator)
         family_of(model).grow(model, self.name, state.n_steps, count, rows[0], rows[1], params)
 
     def truncated(self, model: Any, count: int) -> AbstractContextManager:
-        """Return a context with an estimator that predicts with the first `count` steps.
+        """Return a context manager with an estimator that predicts with the first `count` steps.
 
         Parameters
         ----------
         model : estimator object
-            An estimator of the family with more steps, which are restored after the block.
+            Fitted estimator of the family with more steps, restored at the end of the block.
         count : int
             Number of steps.
 
         Returns
         -------
         context : context manager
-            Yields an estimator, the same or another.
+            Yields `model` itself or another estimator.
         """
         raise NotImplementedError  # optional: see `can_truncate`
 
@@ -246,7 +248,7 @@ class Growth:
         allowance: Allowance | None = None,
         least: int = 1,
     ) -> None:
-        """Train until the score has passed its peak, to `high`, or until the time is over.
+        """Train until the score has passed its peak, to `high` steps, or until the time is up.
 
         Parameters
         ----------
@@ -255,19 +257,19 @@ class Growth:
         rows : tuple (X, y)
             Training rows.
         high : int
-            Largest count.
+            Largest number of steps.
         classes : ndarray, list of ndarray or None
             Labels of the whole y.
         params : dict
             Other arguments of ``fit``.
         score : callable
-            Called with an estimator that predicts with a number of steps, and with that number, in
-            ascending order; returns the score on the test rows.
+            ``score(estimator, count)`` returns the score on the test rows; `estimator` predicts
+            with `count` steps. Called with increasing `count`.
         allowance : Allowance or None, default=None
-            Limit for training and scoring, once `least` steps are done. None: no limit.
+            Time limit for training and scoring, which applies after `least` steps. None: no limit.
         least : int, default=1
-            Minimum count: reached regardless of time while the score rises; after its peak only if
-            close and in time.
+            Minimum number of steps. While the score rises, it is reached regardless of time; after
+            the peak, only if it is close and there is time.
         """
         known = self.known(high, state.estimator)
         scoring = GrowthScoring(known, score, self.patience, self.slack, allowance, least)
@@ -319,7 +321,7 @@ class Growth:
         classes: Labels,
         params: dict[str, Any],
     ) -> State:
-        """Train once on all rows with the count found."""
+        """Train once on all rows with the number of steps found."""
         self._make_endless(state.estimator)
         last_step(state.estimator).set_params(**{self.name: count})
         fit(state.estimator, rows[0], rows[1], params)

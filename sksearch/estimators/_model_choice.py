@@ -27,9 +27,9 @@ RESERVED = (WHICH, "models", "named", "self")  # names that OneOf uses itself
 
 
 class OneOf(Pipeline):
-    """One of several models, among which a search finds the best.
+    """Estimator that stands for one of several models, from which a search chooses the best.
 
-    A search creates it from a list of estimators. It fits and predicts as the current model.
+    A search creates it from a list of estimators. It fits and predicts with the current model.
 
     Parameters
     ----------
@@ -42,15 +42,13 @@ class OneOf(Pipeline):
     Attributes
     ----------
     named : list of tuple (str, estimator)
-        The models with their names; the default name is the class name in lower case.
+        Models with their names. The default name is the class name in lower case.
 
     Raises
     ------
     TypeError
-        If a model is not an estimator.
-    ValueError
-        If the list is empty, a name is repeated or invalid, or some models are classifiers and
-        some regressors.
+        If a model is not an estimator. ValueError If the list is empty, a name is repeated or
+        invalid, or some models are classifiers and some regressors.
 
     Examples
     --------
@@ -141,7 +139,7 @@ class OneOf(Pipeline):
         return super().fit(X, y, **self.prefixed(params))
 
     def prefixed(self, fit_params: dict[str, Any]) -> dict[str, Any]:
-        """Return arguments of ``fit`` with the names that a pipeline expects."""
+        """Return the arguments of ``fit`` under the names that a pipeline expects."""
         if routing_enabled():
             return fit_params
         path = path_of_last_step(self)

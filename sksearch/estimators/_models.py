@@ -53,14 +53,14 @@ def default_models(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        The table. The columns of a DataFrame, and of a non-numeric array, are read by a
-        `TableColumns`, the first step of each model, which lists the omitted columns: IDs and
-        constants, and without skrub also dates and texts with many values. Categories are one-hot
-        encoded, with rare values merged; boosting uses them natively. skrub splits dates into
-        parts and seconds, and turns texts into components. Missing numbers become the median if a
-        model does not support them.
+        The table. If it is a DataFrame or a non-numeric array, the first step of each model is a
+        `TableColumns`, which prepares the columns and lists the omitted ones: IDs and constants,
+        and without skrub also dates and texts with many values. Categories are one-hot encoded,
+        with rare values merged; boosting uses them natively. skrub splits dates into parts and
+        seconds, and turns texts into components. Missing numbers become the median if a model does
+        not support them.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Target, or several: labels that are present or not, classes, or numbers.
+        Target or targets: binary labels, classes or numbers.
     task : {"classification", "regression"} or None, default=None
         Kind of y. None: classification if y is categorical or not numeric, or has only whole
         numbers with at most 20 different values, or at most the square root of the number of rows.
@@ -68,15 +68,14 @@ def default_models(
     Returns
     -------
     models : list of tuple (str, estimator)
-        All untuned: a linear model, gradient boosting (LightGBM if installed), a forest, extra
-        trees, a net, and up to 5,000 rows a support vector machine and nearest neighbours. A
-        model for one target is fitted for each of several. You can print the list, edit it, and
-        pass it to `SearchCV`.
+        Untuned models: a linear model, gradient boosting (LightGBM if installed), a forest, extra
+        trees, a neural net, and up to 5,000 rows a support vector machine and nearest neighbours.
+        If there are several targets, a model that supports only one is fitted for each. You can
+        print the list, edit it, and pass it to `SearchCV`.
 
     Raises
     ------
-    ValueError
-        If X and y are not a table and its targets, or `task` is unknown.
+    ValueError If X and y are not a table and its targets, or `task` is invalid.
 
     Examples
     --------

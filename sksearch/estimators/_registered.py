@@ -15,27 +15,28 @@ def register_space(estimator_class: type, space: SpaceDict | Callable[..., Space
     Parameters
     ----------
     estimator_class : type
-        The class of an estimator. The space is registered in this process, and applies to derived
-        classes unless they have one of their own.
+        Class of an estimator. The space is registered in this process, and also applies to derived
+        classes without a space.
     space : dict or callable
-        Maps names to choices or distributions, the most important first. A callable is called as
-        ``space(estimator, n_samples, n_features)`` and returns such a dict; both numbers may be
+        Choices or distributions by parameter name, the most important first, or a function
+        ``space(estimator, n_samples, n_features)`` that returns such a dict; both numbers may be
         None.
 
     Raises
     ------
     TypeError
-        If `estimator_class` is not a class with ``fit``, or `space` neither a dict nor callable.
+        If `estimator_class` is not a class with ``fit``, or `space` is neither a dict nor
+        callable.
 
     See Also
     --------
-    default_space : Returns the space.
-    sksearch.estimators.register : For more than a space, such as continued training.
+    default_space : Returns registered spaces.
+    sksearch.estimators.register : Also declares other properties, such as continued training.
 
     Notes
     -----
-    The new space replaces an existing one. Your own class needs no call: it declares its space in
-    a method ``__sksearch_space__``, see `default_space`.
+    The new space replaces an existing one. For your own class, define a method
+    ``__sksearch_space__`` instead, see `default_space`.
 
     Examples
     --------

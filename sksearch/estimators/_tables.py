@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from sksearch._utils._advice import ID, MANY_ROWS, amount, glance, is_id, is_missing
 from sksearch._utils._typing import Samples
 
-FEW_VALUES = 40  # of texts, up to which a model may use a column per value
+FEW_VALUES = 40  # number of values up to which texts are categories
 MOST_VALUES = 255  # categories that scikit-learn's boosting supports
 ROWS_A_VALUE = 10  # rows per value, from which on many values are categories, not texts
 LARGEST = float(np.finfo(np.float32).max)  # scikit-learn's trees accept no larger number

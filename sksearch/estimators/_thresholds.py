@@ -31,7 +31,7 @@ class ThresholdGrowth(Growth):
         fit(state.estimator, rows[0], rows[1], params)
         state.n_steps = 0
         model, own = AtThreshold(_Responses(state.estimator), owner), owner.threshold
-        with warnings.catch_warnings():  # from classes that are never predicted
+        with warnings.catch_warnings():  # warnings about classes that are never predicted
             warnings.simplefilter("ignore", UndefinedMetricWarning)
             for count in range(1, high + 1):
                 owner.threshold = Threshold().value(count)

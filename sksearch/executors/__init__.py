@@ -1,4 +1,4 @@
-"""Executors for jobs, and the loop that feeds them."""
+"""Executors that run jobs, and the loop that submits jobs to them."""
 
 from sksearch._utils._on_demand import on_demand
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from sksearch._utils._filesystem import system
 from sksearch.executors import _shared_data
 
-PREFIX = "sksearch-"  # of temporary folders; the master's pid follows
+PREFIX = "sksearch-"  # prefix of temporary folders, followed by the pid of the main process
 
 
 class TaskFolder:

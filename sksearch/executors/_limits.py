@@ -108,7 +108,7 @@ class LostTask:
 
 
 class EngineLostError(RuntimeError):
-    """The engine is lost: a cluster was closed, or a pool broke.
+    """Error raised if the cluster was closed or the pool of workers broke.
 
     Examples
     --------

@@ -20,7 +20,7 @@ from sksearch.history import History, Result
 from sksearch.study import Study
 
 GRACE_SECONDS = 1.0  # for running tasks at Ctrl-C
-SHORT_SECONDS = 0.5  # below this task time, workers should not wait for proposals
+SHORT_SECONDS = 0.5  # for tasks shorter than this, workers should not wait for proposals
 
 
 class Workload(ABC):
@@ -118,9 +118,9 @@ def drive(
 def _tell_in_turn(
     jobs: "_PendingJobs", executor: Executor, batch_size: float | Callable[[int], float] | None
 ) -> bool:
-    """Ask while there is room, and tell each job in turn.
+    """Ask for jobs up to the limit, and tell results in turn.
 
-    False if the search is over, True if there are so many workers that there is no limit.
+    False if the search is over, True if the number of workers is not limited.
     """
     while True:
         limit = batch_size(executor.n_workers) if callable(batch_size) else batch_size
@@ -205,15 +205,16 @@ class _PendingJob:
 class _PendingJobs:
     """The jobs asked for and not told.
 
-    Tasks report their end by a callback, so no step of the search looks at all running tasks.
+    Tasks report their end by a callback, so no step of the search has to check all running tasks.
     """
 
     def __init__(self, study: Study, executor: Executor, workload: Workload):
         self._study, self._executor, self._workload = study, executor, workload
         self._jobs: dict[int, _PendingJob] = {}  # by number, oldest first
-        self._heap: list[_PendingJob] = []  # the first is told next; may contain told jobs
+        # Heap of jobs by the order in which results are passed on; may contain finished jobs
+        self._heap: list[_PendingJob] = []
         self._turns, self._numbers = _Turns(study.history), count()
-        self._running: dict[Future, Any] = {}  # tasks whose output is neither told nor kept
+        self._running: dict[Future, Any] = {}  # tasks whose output is not yet used or stored
         self._ended: deque[tuple[int, Future]] = deque()  # filled by any thread
         self._news: Future = Future()  # done once a task has ended
         self._touched: set[int] = set()  # jobs of which a task has ended
@@ -270,7 +271,7 @@ class _PendingJobs:
     def _note_end(self, number: int, future: Future) -> None:
         """Note the end of a task, from any thread."""
         self._ended.append((number, future))  # first, since `_take_ended` renews the signal first
-        with suppress(InvalidStateError):  # another thread was faster
+        with suppress(InvalidStateError):  # another thread has already done this
             self._news.set_result(None)
 
     def _take_ended(self) -> None:
@@ -395,7 +396,7 @@ class _PendingJobs:
         end = now() + GRACE_SECONDS
         while (running := self._running_tasks()) and (left := end - now()) > 0:
             self._executor.wait(running, left)
-        # The signal that ended the search matters more than an error.
+        # Do not hide the signal that ended the search by an error.
         self._keep(lambda job: not any(f.done() and f.exception() for f in job.futures))
         self._touched.update(self._jobs)
         self.tell_done()

@@ -90,7 +90,7 @@ def write(obj: object, path: Path) -> Ref:
             _write(file, token, [head, *buffers])
         part.replace(path)
     except OSError as error:
-        part.unlink(missing_ok=True)  # otherwise a full disk stays full
+        part.unlink(missing_ok=True)  # otherwise the disk remains full
         size = len(head) + sum(buffer.nbytes for buffer in buffers)
         raise OSError(
             error.errno,

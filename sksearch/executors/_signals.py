@@ -23,7 +23,7 @@ class Interrupts:
 
     @classmethod
     def heed(cls) -> None:
-        """Raise the exception of a recorded signal that other code has swallowed."""
+        """Raise the exception of a recorded signal that other code has caught."""
         if cls.pending:
             is_ctrl_c = cls._number == signal.SIGINT
             raise KeyboardInterrupt if is_ctrl_c else SystemExit(128 + cls._number)
@@ -53,7 +53,7 @@ class Interrupts:
         except Exception:  # NumPy turns Ctrl-C into a ValueError
             cls.heed()
             raise
-        cls.heed()  # scikit-learn's MLP swallows it
+        cls.heed()  # scikit-learn's MLP catches it
 
     def __enter__(self) -> Self:
         Interrupts.pending = False

@@ -20,7 +20,7 @@ from sksearch.executors._limits import Limits, LostTask
 
 DIGITS = 18
 TICKS = 10**DIGITS  # per second; time is counted in integers, which do not round
-_CONTEXT = Context(prec=60)  # whatever precision the user has set
+_CONTEXT = Context(prec=60)  # regardless of the user's decimal precision
 
 
 @dataclass(order=True)
@@ -37,13 +37,13 @@ class _VirtualTask:
 
 
 class VirtualClock:
-    """Simulated seconds, and any number of workers that share them on one core.
+    """Simulated time with any number of simulated workers, on a single core.
 
-    A search fitted while the clock is open runs in this thread, whatever its `n_jobs` and
-    `pre_dispatch`. Its jobs go to the first free one of `n_workers` simulated workers and last as
-    long as their estimators `spend`. Limits (``timeout``, ``resource="seconds"``) and times
-    (``mean_fit_time``, the cost of a `Result`) are simulated seconds. Real time never matters, so
-    each run is bit-identical.
+    A search fitted inside the ``with`` block runs in this thread, regardless of its `n_jobs` and
+    `pre_dispatch`. Each job goes to the first idle worker, and its duration is the time that the
+    estimator passes to `spend`. Limits (``timeout``, ``resource="seconds"``) and times
+    (``mean_fit_time``, the cost of a `Result`) are in simulated seconds. Real time has no effect,
+    so all runs are bit-identical.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class VirtualClock:
     Attributes
     ----------
     seconds : float
-        Simulated seconds since the clock was opened; after one search, its makespan.
+        Simulated seconds since the clock was opened: after a single search, its duration.
     busy_seconds : float
         Simulated working time, summed over workers.
     utilisation : float
@@ -67,12 +67,12 @@ class VirtualClock:
     Notes
     -----
     Time spent outside a task, such as in the refit, occupies one worker and advances the clock.
-    Proposals take no time. A search inside a task (nested cross-validation) occupies the task's
-    only worker. A clock is open in the thread that opened it: time that an estimator spends in its
-    own threads or processes is not counted.
+    Proposals take no time. A search inside a task (nested cross-validation) has only the worker of
+    the task. A clock applies to the thread that opened it, so time that an estimator spends in
+    other threads or processes is not counted.
 
-    Time is exact: 0.1 seconds are a tenth, and ten of them are one second. Tasks that end at the
-    same instant are finished at the same instant.
+    Times are exact fractions: ten times 0.1 seconds is exactly one second, so tasks that end at
+    the same time are recognised as such.
 
     Examples
     --------
@@ -98,12 +98,12 @@ class VirtualClock:
         if isinstance(n_workers, bool) or not isinstance(n_workers, Integral) or n_workers < 1:
             raise ValueError(f"n_workers={n_workers!r} must be an integer of at least 1.")
         self.n_workers: int = int(n_workers)
-        self._token: Any = None  # of the context variable, while the clock is open
+        self._token: Any = None  # token of the context variable, while the clock is open
         self._reset()
 
     def _reset(self) -> None:
         self._time = self._busy = 0
-        self._spent: int | None = None  # by the running task
+        self._spent: int | None = None  # time spent by the running task
         self._queue: deque = deque()
         self._running: list[_VirtualTask] = []
         self._numbers = count()
@@ -126,19 +126,19 @@ class VirtualClock:
 
     @property
     def busy_seconds(self) -> float:
-        """Simulated seconds that workers worked."""
+        """Simulated working time, summed over workers."""
         return self._busy / TICKS
 
     @property
     def utilisation(self) -> float:
-        """Share of the workers' time that they worked."""
+        """Share of their time during which the workers were busy."""
         return self._busy / (self.n_workers * self._time) if self._time else math.nan
 
     # ---- called by `now`, `spend`, `count_workers` and `make_executor`
 
     @property
     def n_free(self) -> int:
-        """Number of workers of a search that begins now: one inside a task."""
+        """Number of workers of a search that begins now; 1 inside a task."""
         return self.n_workers if self._spent is None else 1
 
     def now(self) -> float:
@@ -164,7 +164,7 @@ class VirtualClock:
         limits: Limits | None = None,
         folder: Path | None = None,
     ) -> Executor:
-        """Return the executor of a search: on all workers, or on the one worker of its task."""
+        """Return the executor of a search: on all workers, or on the worker of its task."""
         if self._spent is None:
             return VirtualExecutor(function, context, self, limits, folder)
         return SerialExecutor(function, context, folder)

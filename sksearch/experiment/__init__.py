@@ -1,4 +1,4 @@
-"""Many searches on many problems with many seeds, as one tidy table."""
+"""Experiments: searches on several problems with several seeds, as one tidy table."""
 
 from sksearch.experiment._experiment import run_experiment
 

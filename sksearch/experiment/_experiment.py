@@ -47,13 +47,13 @@ def run_experiment(
     searches : dict
         Searches by name. Each is one of
 
-        - a pair (`Sampler`, `Scheduler`), which is played on curves without an estimator;
-        - a search estimator with ``cv_results_``, from this or another package. It is cloned,
-          and gets the seed as ``random_state`` and, if the problem has them, the problem's
-          estimator and space;
+        - a pair (`Sampler`, `Scheduler`), which runs on simulated curves without an estimator;
+        - a search estimator with ``cv_results_``, from this or another package. It is cloned, with
+          the seed as ``random_state`` and, if the problem has them, the estimator and space of the
+          problem;
         - a function ``search(estimator, space, random_state=seed)`` that returns a search
-          estimator: its class, a ``functools.partial`` of its class, or a custom function, for
-          searches that need the space in another form.
+          estimator: a class, a ``functools.partial`` of a class, or a custom function for searches
+          that need the space in a different form.
     problems : dict
         Problems by name. Each is one of
 
@@ -64,10 +64,10 @@ def run_experiment(
         Number of runs of each search on each problem, with the seeds 0, 1, ...
     path : path-like or None, default=None
         A file to which each run is written when it ends, as a line of JSON. Runs already in the
-        file are read and not repeated, unless their search or problem has changed; a truncated
-        line is dropped. None: runs are kept in memory only.
+        file are not repeated, unless their search or problem has changed; an incomplete last line
+        is ignored. None: runs are kept in memory only.
     n_jobs : int or None, default=1
-        Number of concurrent runs, as in joblib. It does not change the table.
+        Number of concurrent runs, as in joblib. It does not affect the results.
     verbose : int, default=1
         0 prints nothing, 1 a line of progress on standard error.
 
@@ -79,32 +79,34 @@ def run_experiment(
 
         - ``search``, ``problem``, ``seed``;
         - ``step``, number of evaluations so far, from 1;
-        - ``resource``, units of the resource that the run has spent so far. A complete fit
-          counts as ``max_resources`` units on curves, and elsewhere as 1;
-        - ``seconds``, cost of all fits so far, summed over folds; simulated on curves;
+        - ``resource``, units of the resource that the run has spent so far. A complete fit counts
+          as ``max_resources`` units on simulated curves, otherwise as 1;
+        - ``seconds``, duration of all fits so far, summed over folds; simulated seconds on
+          simulated curves;
         - ``loss`` of this evaluation, the negative score; NaN if it failed;
-        - ``incumbent``, loss of the best candidate so far, among those at the largest resource
-          reached by any; NaN before the first success.
+        - ``incumbent``, loss of the best candidate so far, among the candidates at the largest
+          resource reached so far; NaN if no candidate has succeeded.
 
     Raises
     ------
     TypeError, ValueError
-        If an argument is invalid (before any run), or `path` is another kind of file.
+        If an argument is invalid (before any run), or `path` is not the file of an experiment.
     ImportError
         If pandas is not installed.
 
     Warns
     -----
     UserWarning
-        If runs failed. They have no rows, and with a `path` they are retried the next time.
+        If runs failed. They have no rows in the table, and are repeated in the next call with the
+        same `path`.
 
     Notes
     -----
-    On curves, and with deterministic estimators, everything except the ``seconds`` of real fits is
-    bit-identical for any `n_jobs` and after a resume. A search from another package has one row
-    for each row of its ``cv_results_``, each a complete fit. A search or problem is recognised by
-    its class and parameters, not by the code of its methods: delete the file at `path` if that
-    code has changed.
+    On simulated curves, and with deterministic estimators, everything except the ``seconds`` of
+    real fits is bit-identical for any `n_jobs` and after a resume. For a search from another
+    package, the table has one row for each row of ``cv_results_``, which counts as a complete fit.
+    A search or problem is recognised by its class and parameters, not by the code of its methods:
+    delete the file at `path` if that code has changed.
 
     Examples
     --------

@@ -35,7 +35,7 @@ class SearchEstimator(Protocol):
         """Set some of the parameters."""
 
 
-Maker: TypeAlias = Callable[..., SearchEstimator]  # of estimator and space
+Maker: TypeAlias = Callable[..., SearchEstimator]  # takes estimator and space
 Contender: TypeAlias = SearchEstimator | Maker | tuple[Sampler, Scheduler]
 
 

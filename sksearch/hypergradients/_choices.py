@@ -29,7 +29,7 @@ def relaxed_choices(
     temperature: float = 0.5,
     random_state: int | np.random.RandomState | None = None,
 ) -> tuple[float, np.ndarray]:
-    """Return the mean loss over relaxed draws of choices, and its gradient by their logits.
+    """Return the mean loss over relaxed draws of choices, and its gradient by logits.
 
     With an integer as `random_state`, the draws are the same in each call. The mean is then a
     smooth function, which `scipy.optimize.minimize` can minimise with ``jac=True``.
@@ -37,15 +37,16 @@ def relaxed_choices(
     Parameters
     ----------
     function : callable
-        ``function(z) -> (loss, gradient)`` of one set of choices, both ndarrays of shape
+        ``function(z) -> (loss, gradient)``, in which `z` and `gradient` are ndarrays of shape
         (n_choices, n_options). The rows of `z` sum to 1. The gradient may be a hypergradient, such
         as the result of `implicit`.
     theta : ndarray of shape (n_choices, n_options)
-        Logits. If a choice has fewer options, the others are ``-inf``.
+        Logits, which are ``-inf`` for the missing options of choices with fewer options.
     n_draws : int, default=16
         Number of draws.
     temperature : float, default=0.5
-        Near 0 the draws are almost discrete choices, and the gradient is very noisy.
+        Temperature of the relaxation. Near 0 the draws are almost discrete, and the gradient is
+        very noisy.
     random_state : int, RandomState or None, default=None
         Source of the draws.
 
@@ -54,7 +55,7 @@ def relaxed_choices(
     loss : float
         Mean over the draws.
     gradient : ndarray of shape (n_choices, n_options)
-        Exact gradient of this mean by `theta`.
+        Exact gradient of this mean with respect to `theta`.
 
     Raises
     ------
@@ -63,7 +64,7 @@ def relaxed_choices(
 
     See Also
     --------
-    implicit : Gradients by numeric hyperparameters.
+    implicit : Gradients with respect to numeric hyperparameters.
 
     References
     ----------

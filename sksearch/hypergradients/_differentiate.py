@@ -41,7 +41,7 @@ Rows = np.ndarray | None
 
 
 class BilevelProblem(ABC):
-    """A training loss f and a validation loss E, with the products needed for differentiation.
+    """A training loss f and a validation loss E, with the derivatives needed for hypergradients.
 
     See Also
     --------
@@ -51,10 +51,11 @@ class BilevelProblem(ABC):
 
     Notes
     -----
-    Any other training step ``w = phi(w, theta)`` is a problem with `gradient` ``w - phi``, whose
-    derivatives by w and by theta replace H and B, and the learning rate 1. If the former are not
-    symmetric, `symmetric` is False and `hessian_product` multiplies by their transpose: `reverse`
-    and `truncated` go through such steps, and `neumann` finds the derivative at their fixed point.
+    Any other training step ``w = phi(w, theta)`` is a problem with the `gradient` ``w - phi`` and
+    the learning rate 1. The derivatives of ``w - phi`` with respect to w and theta then replace H
+    and B. If the derivative with respect to w is not symmetric, set `symmetric` to False, and let
+    `hessian_product` multiply by its transpose. `reverse` and `truncated` differentiate through
+    such steps, and `neumann` at their fixed point.
 
     Examples
     --------
@@ -83,7 +84,7 @@ class BilevelProblem(ABC):
 
     @abstractmethod
     def gradient(self, w: np.ndarray, theta: np.ndarray, rows: Rows = None) -> np.ndarray:
-        """Return the derivative of f by w, of shape (n_weights,)."""
+        """Return the gradient of f with respect to w, of shape (n_weights,)."""
 
     @abstractmethod
     def hessian_product(
@@ -103,13 +104,13 @@ class BilevelProblem(ABC):
 
     @abstractmethod
     def validation(self, w: np.ndarray, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        """Return E, its derivative by w and its direct derivative by theta."""
+        """Return E and its partial derivatives with respect to w and theta."""
 
 
 def implicit(
     problem: BilevelProblem, theta: np.ndarray, w: np.ndarray, tol: float = 1e-10
 ) -> tuple[float, np.ndarray]:
-    """Differentiate at a minimum of the training loss, found by any method.
+    """Differentiate at a minimum of the training loss, which may be found by any method.
 
     Parameters
     ----------
@@ -128,13 +129,13 @@ def implicit(
     loss : float
         Validation loss.
     gradient : ndarray of shape (n_hyper,)
-        Derivative by theta.
+        Derivative with respect to theta.
 
     Raises
     ------
     ValueError
-        If conjugate gradients do not converge: the Hessian is not positive definite; or if the
-        problem is not symmetric.
+        If conjugate gradients do not converge because the Hessian is not positive definite, or if
+        the problem is not symmetric.
 
     Examples
     --------
@@ -174,8 +175,8 @@ def neumann(
     """Differentiate at a minimum by the first terms of a series for the inverse Hessian.
 
     The result equals the same number of steps of a fixed-point iteration, or of `truncated` with
-    all rows after training has converged. It needs neither symmetry nor a solver, and a few steps
-    give a gradient that is damped in flat directions.
+    all rows after training has converged. The problem need not be symmetric. With only a few
+    steps, the gradient is damped in flat directions.
 
     Parameters
     ----------
@@ -186,19 +187,20 @@ def neumann(
     w : ndarray of shape (n_weights,)
         Weights at which the derivative of the training loss is zero.
     learning_rate : float
-        Below 2 over the largest eigenvalue of the Hessian, otherwise the series diverges.
+        Step size, less than 2 divided by the largest eigenvalue of the Hessian; otherwise the
+        series diverges.
     n_steps : int
         Number of terms, at least 1.
     start : ndarray of shape (n_weights,) or None, default=None
-        First value of the fixed-point iteration, replaced in place by the last one: a next call
-        with similar hyperparameters then continues from there. None: zeros.
+        Initial value of the fixed-point iteration, overwritten by the final value, so that the
+        next call with similar hyperparameters can continue from there. None: zeros.
 
     Returns
     -------
     loss : float
         Validation loss.
     gradient : ndarray of shape (n_hyper,)
-        Derivative by theta, except for the omitted terms.
+        Derivative with respect to theta, without the omitted terms.
 
     Raises
     ------
@@ -248,9 +250,10 @@ def forward(
     batches: Sequence[Rows],
     learning_rate: float,
 ) -> tuple[float, np.ndarray]:
-    """Differentiate through all steps of training, forward along with them.
+    """Differentiate through all steps of training in forward mode.
 
-    The cost grows with the number of hyperparameters; the memory does not grow with the steps.
+    The cost is proportional to the number of hyperparameters. Memory does not depend on the number
+    of steps.
 
     Parameters
     ----------
@@ -261,7 +264,7 @@ def forward(
     w : ndarray of shape (n_weights,)
         Initial weights of training.
     batches : sequence of (ndarray or None)
-        Rows of each step, None for all rows.
+        Indices of the rows of each step, None for all rows.
     learning_rate : float
         Size of a step.
 
@@ -270,7 +273,7 @@ def forward(
     loss : float
         Validation loss after the last step.
     gradient : ndarray of shape (n_hyper,)
-        Derivative by theta.
+        Derivative with respect to theta.
 
     Raises
     ------
@@ -304,7 +307,7 @@ def reverse(
     batches: Sequence[Rows],
     learning_rate: float,
 ) -> tuple[float, np.ndarray]:
-    """Differentiate through all steps of training backwards.
+    """Differentiate through all steps of training in reverse mode.
 
     The cost equals a few fits, for any number of hyperparameters. The weights of all steps are
     kept in memory.
@@ -318,7 +321,7 @@ def reverse(
     w : ndarray of shape (n_weights,)
         Initial weights of training.
     batches : sequence of (ndarray or None)
-        Rows of each step, None for all rows.
+        Indices of the rows of each step, None for all rows.
     learning_rate : float
         Size of a step.
 
@@ -327,7 +330,7 @@ def reverse(
     loss : float
         Validation loss after the last step.
     gradient : ndarray of shape (n_hyper,)
-        Derivative by theta.
+        Derivative with respect to theta.
 
     Examples
     --------
@@ -350,10 +353,10 @@ def truncated(
     learning_rate: float,
     n_steps: int,
 ) -> tuple[float, np.ndarray]:
-    """Differentiate backwards through only the last steps of training.
+    """Differentiate in reverse mode through only the last steps of training.
 
-    The effect of earlier steps shrinks by a factor with each later step, so some tens often
-    suffice.
+    The effect of a step decreases exponentially with the number of later steps, so a few dozen
+    steps often suffice.
 
     Parameters
     ----------
@@ -364,23 +367,23 @@ def truncated(
     w : ndarray of shape (n_weights,)
         Initial weights of training.
     batches : sequence of (ndarray or None)
-        Rows of each step, None for all rows.
+        Indices of the rows of each step, None for all rows.
     learning_rate : float
         Size of a step.
     n_steps : int
-        Number of steps to go back, from 0 to all.
+        Number of steps to differentiate through, at most the number of batches.
 
     Returns
     -------
     loss : float
         Validation loss after the last step.
     gradient : ndarray of shape (n_hyper,)
-        Derivative by theta, ignoring earlier steps.
+        Derivative with respect to theta, ignoring earlier steps.
 
     Raises
     ------
     ValueError
-        If there are fewer steps.
+        If there are fewer than `n_steps` steps.
 
     Examples
     --------

@@ -20,7 +20,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from sksearch.hypergradients._losses import Loss
 
-MAX_STEPS = 100  # of Newton's method
+MAX_STEPS = 100  # steps of Newton's method
 #: Relative promised decrease at which to stop; the next step would promise its square.
 TOLERANCE = 1e-11
 #: Relative to a diagonal: class scores that all grow equally give the same probabilities.

@@ -56,8 +56,8 @@ class Parts:
     before: list
     penalties: FeaturePenalties | None
     model: Any
-    penalties_name: str  # of the parameter, in the estimator
-    prefix: str  # of the model's parameters
+    penalties_name: str  # name of the parameter in the estimator
+    prefix: str  # prefix of the parameters of the model
 
     @property
     def strength_name(self) -> str:

@@ -9,8 +9,8 @@ class MomentumProblem(BilevelProblem):
     """Gradient descent with momentum on another problem.
 
     A step replaces the velocity by ``v = momentum * v + f_w(w)`` and the weights by
-    ``w = w - learning_rate * v``. The weights of this problem are both, ``[w, v]``, and its
-    learning rate is 1.
+    ``w = w - learning_rate * v``. The weights of this problem are the concatenation ``[w, v]``,
+    and its learning rate is 1.
 
     Parameters
     ----------
@@ -19,7 +19,7 @@ class MomentumProblem(BilevelProblem):
     learning_rate : float
         Size of a step.
     momentum : float, default=0.9
-        Share of the velocity that a step keeps, from 0 to below 1.
+        Share of the velocity kept in each step, at least 0 and less than 1.
 
     See Also
     --------
@@ -48,7 +48,7 @@ class MomentumProblem(BilevelProblem):
         self.problem, self.learning_rate, self.momentum = problem, learning_rate, momentum
 
     def gradient(self, w: np.ndarray, theta: np.ndarray, rows: Rows = None) -> np.ndarray:
-        """Difference of weights and velocity before and after a step."""
+        """Difference between weights and velocity before and after a step."""
         w, v = np.split(w, 2)
         new = self.momentum * v + self.problem.gradient(w, theta, rows)
         return np.concatenate([self.learning_rate * new, v - new])
@@ -56,7 +56,7 @@ class MomentumProblem(BilevelProblem):
     def hessian_product(
         self, w: np.ndarray, theta: np.ndarray, v: np.ndarray, rows: Rows = None
     ) -> np.ndarray:
-        """Transposed derivative of `gradient` by weights and velocity, times v."""
+        """Product of the transposed derivative of `gradient` with v."""
         of_new, of_velocity = self._of_new(v), v[len(v) // 2 :]
         product = self.problem.hessian_product(np.split(w, 2)[0], theta, of_new, rows)
         return np.concatenate([product, self.momentum * of_new + of_velocity])
@@ -73,7 +73,7 @@ class MomentumProblem(BilevelProblem):
         return self.problem.mixed_product(np.split(w, 2)[0], theta, self._of_new(v), rows)
 
     def validation(self, w: np.ndarray, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        """Validation loss and its derivatives; it does not depend on the velocity."""
+        """Validation loss and its derivatives, 0 for the velocity."""
         loss, by_w, by_theta = self.problem.validation(np.split(w, 2)[0], theta)
         return loss, np.concatenate([by_w, np.zeros_like(by_w)]), by_theta
 

@@ -18,27 +18,28 @@ def online_rate(
     decay: float = 0.99,
     step: float = 0.01,
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """Train once, and let the learning rate follow its hypergradient during training.
+    """Train once, and adapt the learning rate during training by its hypergradient.
 
-    After each step, the derivative of the validation loss by the rate of the latest steps, with
-    weights that decay with age, moves the logarithm of the rate [1]_.
+    After each step, the logarithm of the rate is updated by the derivative of the validation loss
+    with respect to the rates of the latest steps, weighted by age [1]_.
 
     Parameters
     ----------
     problem : BilevelProblem
         Training and validation loss.
     theta : ndarray of shape (n_hyper,)
-        Hyperparameters, which stay fixed.
+        Hyperparameters, kept constant.
     w : ndarray of shape (n_weights,)
         Initial weights of training.
     batches : sequence of (ndarray or None)
         Rows of each step, None for all rows.
     learning_rate : float
-        Size of the first step.
+        Learning rate of the first step.
     decay : float, default=0.99
-        Weight of a step relative to the next one: 0 uses the last step alone, 1 all steps equally.
+        Weight of a step relative to the next step: 0 uses only the last step, 1 all steps equally.
     step : float, default=0.01
-        Change of the logarithm of the rate for a slope of typical size; 0 leaves it unchanged.
+        Change of the logarithm of the rate for a derivative of typical size; 0 keeps the rate
+        constant.
 
     Returns
     -------
@@ -47,7 +48,7 @@ def online_rate(
     w : ndarray of shape (n_weights,)
         Weights after the last step.
     rates : ndarray of shape (n_steps,)
-        The rate of each step: a schedule for another fit.
+        Learning rate of each step, usable as a schedule for other fits.
 
     Raises
     ------

@@ -12,35 +12,38 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 class FeaturePenalties(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Multiply the penalty of a model for each feature, or for each group of features.
 
-    It precedes a model with a squared penalty, as in ``make_pipeline(StandardScaler(),
-    FeaturePenalties(), Ridge())``. A feature with the penalty 100 is penalised 100 times as
-    strongly, so the model hardly uses it. If all penalties are 1, the model is unchanged.
+    The transformer is placed directly before a model with a squared penalty, as in
+    ``make_pipeline(StandardScaler(), FeaturePenalties(), Ridge())``. A feature with the factor 100
+    is penalised 100 times as strongly, so the model hardly uses it. Factors of 1 leave the model
+    unchanged.
 
     Parameters
     ----------
     penalties : float or array-like of shape (n_groups,), default=1.0
-        Factors of the model's own penalty, positive. A single number applies to all.
+        Positive factors by which the penalty of the model is multiplied. A single number applies
+        to all features.
     groups : array-like of shape (n_features,), default=None
-        Number of each feature's group, from 0. None: each feature is a group.
+        Index of the group of each feature, from 0. None: each feature is a group of its own.
 
     Attributes
     ----------
     scale_ : ndarray of shape (n_features,)
-        Factors of the columns.
+        Factors by which the columns are multiplied.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if they have any.
+        Names of the features, if X has feature names.
 
     See Also
     --------
-    sksearch.search.HypergradientSearchCV : Finds hundreds of penalties.
+    sksearch.search.HypergradientSearchCV : Searches hundreds of penalties.
 
     Notes
     -----
-    A penalty ``p w**2`` on the weight of x equals ``v**2`` on the weight of ``x / sqrt(p)``. So
-    columns are divided by the roots, and ``coef_ * scale_`` are the weights of the original
-    features. Before an RBF kernel the roots are length-scales.
+    A penalty ``p w**2`` on the weight of x is equivalent to ``v**2`` on the weight of
+    ``x / sqrt(p)``. Columns are therefore divided by the square roots of the factors, and
+    ``coef_ * scale_`` are the weights of the original features. Before an RBF kernel, the square
+    roots are length-scales.
 
     Examples
     --------
@@ -77,7 +80,7 @@ class FeaturePenalties(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            Unless there is one positive penalty for each group, and one group for each feature.
+            If a penalty is not positive, or if `penalties` or `groups` has the wrong length.
         """
         validate_data(self, X, accept_sparse=("csr", "csc"))
         groups = self.group_of(self.n_features_in_)
@@ -96,7 +99,7 @@ class FeaturePenalties(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self
 
     def group_of(self, n_features: int) -> np.ndarray:
-        """Return the number of each feature's group.
+        """Return the index of the group of each feature.
 
         Parameters
         ----------

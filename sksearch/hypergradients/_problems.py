@@ -23,20 +23,20 @@ class LinearProblem(BilevelProblem):
     Parameters
     ----------
     X : array-like of shape (n_rows, n_features)
-        Training rows. A column of ones is an intercept, penalised like the other columns.
+        Training rows. For an intercept, add a column of ones; it is penalised like the others.
     y : array-like of shape (n_rows,)
-        Their targets, -1 and 1 for classification losses.
+        Targets of the training rows; -1 and 1 for classification losses.
     X_val, y_val : array-like
         Validation rows and targets.
     loss : {"squared", "logistic", "squared_hinge"}, default="squared"
         Loss of a row; "squared" is half of the squared error.
     groups : array-like of shape (n_features,), default=None
-        Number of each feature's penalty, from 0. None: each feature has its own.
+        Index of the penalty of each feature, from 0. None: each feature has its own penalty.
 
     Raises
     ------
     ValueError
-        If the loss is unknown, or its targets are not -1 and 1.
+        If the loss is unknown, or the targets of a classification loss are not -1 and 1.
 
     Examples
     --------
@@ -77,30 +77,30 @@ class LinearProblem(BilevelProblem):
         return (self.X, self.y) if rows is None else (self.X[rows], self.y[rows])
 
     def gradient(self, w: np.ndarray, theta: np.ndarray, rows: Rows = None) -> np.ndarray:
-        """Derivative of the training loss by the weights."""
+        """Gradient of the training loss with respect to the weights."""
         X, y = self._rows(rows)
         return X.T @ self.loss.gradient(X @ w, y) / len(y) + np.exp(theta)[self.groups] * w
 
     def hessian_product(
         self, w: np.ndarray, theta: np.ndarray, v: np.ndarray, rows: Rows = None
     ) -> np.ndarray:
-        """Second derivative by the weights, times v."""
+        """Product of the Hessian of the training loss with v."""
         X, y = self._rows(rows)
         curvature = self.loss.curvature(X @ w, y) / len(y)
         return X.T @ (curvature * (X @ v)) + np.exp(theta)[self.groups] * v
 
     def mixed(self, w: np.ndarray, theta: np.ndarray, rows: Rows = None) -> np.ndarray:
-        """Derivative of `gradient` by the hyperparameters."""
+        """Derivative of `gradient` with respect to the hyperparameters."""
         return np.exp(theta) * w[:, None] * (self.groups[:, None] == np.arange(len(theta)))
 
     def mixed_product(
         self, w: np.ndarray, theta: np.ndarray, v: np.ndarray, rows: Rows = None
     ) -> np.ndarray:
-        """The transpose of `mixed`, times v."""
+        """Product of the transpose of `mixed` with v."""
         return np.exp(theta) * np.bincount(self.groups, w * v, minlength=len(theta))
 
     def validation(self, w: np.ndarray, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        """Validation loss and its derivatives by weights and hyperparameters."""
+        """Validation loss and its derivatives with respect to weights and hyperparameters."""
         P, n = self.X_val @ w, len(self.y_val)
         by_w = self.X_val.T @ self.loss.gradient(P, self.y_val) / n
         return float(self.loss.value(P, self.y_val).mean()), by_w, np.zeros_like(theta)

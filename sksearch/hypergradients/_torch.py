@@ -16,14 +16,16 @@ class TorchProblem(BilevelProblem):
     ----------
     train : callable
         ``train(w, theta, rows) -> tensor``, the training loss, twice differentiable; `w` and
-        `theta` are flat tensors of float64, `rows` is an array of rows or None for all.
+        `theta` are flat tensors of float64, `rows` is an array of row indices or None for all
+        rows.
     validate : callable
         ``validate(w, theta) -> tensor``, the validation loss.
 
     Notes
     -----
-    ``torch.func.functional_call`` takes the weights of a module from a dict, and so from the parts
-    of a flat tensor. `w` and `theta` are on the CPU; the functions may move them to a device.
+    To use a module, split the flat tensor into its weights, and pass them as a dict to
+    ``torch.func.functional_call``. `w` and `theta` are on the CPU; the functions may move them to
+    a device.
 
     Examples
     --------

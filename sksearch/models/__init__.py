@@ -1,4 +1,4 @@
-"""Surrogate models on the unit cube: arrays in, arrays out, independent of trials."""
+"""Surrogate models on the unit cube, which take and return arrays."""
 
 from sksearch._utils._on_demand import on_demand
 

@@ -16,26 +16,26 @@ MIN_JITTER, MAX_JITTER = 1e-10, 1e-2  # relative to the mean of the diagonal
 
 
 class CholeskyFactor:
-    """L and L^-1 of a matrix, in arrays that leave room for more rows.
+    """L and L^-1 of a matrix, which can be extended by rows and columns.
 
     Parameters
     ----------
     K : ndarray of shape (n, n)
-        Symmetric matrix; rounding may have made it slightly indefinite.
+        Symmetric matrix, which may be slightly indefinite due to rounding errors.
 
     Attributes
     ----------
     n : int
         Number of rows.
     jitter : float
-        Addition to the diagonal, relative to its mean; 0 if none was needed.
+        Value added to the diagonal, relative to the mean of the diagonal; 0 if not needed.
     added_jitter : float
-        Addition to the diagonal.
+        Value added to the diagonal.
 
     Raises
     ------
     numpy.linalg.LinAlgError
-        If jitter up to 1e-2 is not enough.
+        If a jitter of 1e-2 is not enough.
 
     Notes
     -----
@@ -87,7 +87,7 @@ class CholeskyFactor:
         return np.tril(lower) + np.tril(lower, -1).T
 
     def whiten(self, K: np.ndarray) -> np.ndarray:
-        """Return K L^-T for K of shape (m, n): its rows as coordinates of independent values."""
+        """Return K L^-T for K of shape (m, n); its rows are coordinates of independent values."""
         V = np.empty_like(K)
         for at, end in self._blocks():  # M is triangular: half of the work of one product
             V[:, at:end] = K[:, :end] @ self.M[at:end, :end].T

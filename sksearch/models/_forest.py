@@ -17,8 +17,8 @@ from scipy.spatial.distance import cdist
 
 INACTIVE = -1.0  # outside the cube, so that one split separates inactive from active
 MIN_VARIANCE = 1e-8  # relative to the values; at 0, log-EI at an observed point is undefined
-MAX_SEED = 2**31 - 1  # of a RandomState, which scikit-learn's trees need
-N_DECIMALS = 6  # of standardised values: further digits differ from machine to machine
+MAX_SEED = 2**31 - 1  # largest seed of a RandomState, as used by scikit-learn's trees
+N_DECIMALS = 6  # standardised values are rounded, because further digits differ between machines
 FADES_FROM = 10  # points; from this number on, the sd by distance decreases as 1 / n
 
 

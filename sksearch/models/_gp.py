@@ -74,25 +74,26 @@ class GaussianProcess:
         U : ndarray of shape (n, n_dims)
             Points, n at least 1.
         y : ndarray of shape (n,) or (n, m)
-            Values; each of m columns is one data set at the same points, like a fantasy.
+            Values. With m columns, each column is a separate data set at the same points, such as
+            a fantasy.
         noise : float or ndarray of shape (n,), default=0.0
-            Known variance of each value, added to the learned one.
+            Known variance of each value, added to the learned noise.
 
         Returns
         -------
         self : GaussianProcess
-            Conditioned.
+            The process itself, conditioned on the values.
         """
         self.U = U
         self._features = self.kernel.features(self.theta[1:], U)
         K = self.kernel.covariance(self.theta[1:], self._features, self._features)
-        self._noise = np.broadcast_to(self.noise + noise, len(U))  # of each value
+        self._noise = np.broadcast_to(self.noise + noise, len(U))  # noise variance of each value
         K[np.diag_indices(len(K))] += self._noise
         self.factor = CholeskyFactor(K)
         return self.set_values(y)
 
     def set_values(self, y: np.ndarray) -> Self:
-        """Condition on other values at the same points, O(n^2)."""
+        """Condition on different values at the same points, in O(n^2)."""
         self.y = y
         self.alpha = self.factor.solve(y)
         return self
@@ -109,12 +110,12 @@ class GaussianProcess:
         y : ndarray of shape (n + k,) or (n + k, m) or None, default=None
             All values, including the old ones. None: `set_values` sets them later.
         noise : float or ndarray of shape (k,), default=0.0
-            Known variance of the new values, added to the learned one.
+            Known variance of the new values, added to the learned noise.
 
         Returns
         -------
         self : GaussianProcess
-            Conditioned on all n + k points, as by `fit`.
+            The process itself, conditioned on all n + k points as by `fit`.
         """
         if len(U):
             new = self.kernel.features(self.theta[1:], U)
@@ -139,15 +140,15 @@ class GaussianProcess:
             Points with unknown values.
         y : ndarray of shape (k,), (k, n_fantasies) or None, default=None
             Assumed values, several for each point if they are fantasies. None: the predicted mean,
-            which changes no prediction but reduces the sd (the kriging believer).
+            which changes no predicted mean but reduces the sd (the kriging believer).
         noise : float or ndarray of shape (k,), default=0.0
-            Known variance of these values, added to the learned one; negative if they are less
-            noisy than measured ones.
+            Known variance of these values, added to the learned noise; negative if they are less
+            noisy than measured values.
 
         Returns
         -------
         gp : GaussianProcess
-            A copy; this one is not changed.
+            Conditioned copy.
         """
         if len(U) == 0:
             return self
@@ -170,9 +171,9 @@ class GaussianProcess:
         Returns
         -------
         mean : ndarray of shape (m,), or (m, n_fantasies)
-            One column for each column of the values.
+            Means, with one column for each column of the values.
         sd : ndarray of shape (m,)
-            The same for all columns.
+            Standard deviations, the same for all columns.
         """
         points = self.kernel.features(self.theta[1:], U)
         K = self.kernel.covariance(self.theta[1:], points, self._features)
@@ -186,7 +187,7 @@ class GaussianProcess:
     def predict_with_gradient(
         self, U: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return mean, sd and their derivatives by the numeric coordinates.
+        """Return mean, sd and their derivatives with respect to the numeric coordinates.
 
         Parameters
         ----------
@@ -196,9 +197,9 @@ class GaussianProcess:
         Returns
         -------
         mean : ndarray of shape (m,), or (m, n_fantasies)
-            One column for each column of the values.
+            Means, with one column for each column of the values.
         sd : ndarray of shape (m,)
-            The same for all columns.
+            Standard deviations, the same for all columns.
         d_mean : ndarray of shape (m, n_numbers), or (m, n_fantasies, n_numbers)
             Derivatives of `mean`, 0 for inactive coordinates.
         d_sd : ndarray of shape (m, n_numbers)
@@ -232,7 +233,7 @@ class GaussianProcess:
         Returns
         -------
         values : ndarray of shape (m, n_samples)
-            One function in each column.
+            Values of the functions, one function in each column.
         """
         theta = self.theta[1:]
         points = self.kernel.features(theta, U)
@@ -246,12 +247,12 @@ class GaussianProcess:
         return mean[:, np.newaxis] + CholeskyFactor(covariance).L @ normal
 
     def leave_one_out(self) -> tuple[np.ndarray, np.ndarray]:
-        """Predict each value from all others, as Rasmussen and Williams in section 5.4.2.
+        """Predict each value from all others, see Rasmussen and Williams, section 5.4.2.
 
         Returns
         -------
         mean, sd : ndarray of shape (n,)
-            The sd applies to a noisy value.
+            Mean and sd of each value; the sd includes the noise.
         """
         variance = 1 / np.einsum("ij,ij->j", self.factor.M, self.factor.M)
         return self.y - self.alpha * variance, np.sqrt(variance)

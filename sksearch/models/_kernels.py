@@ -70,29 +70,30 @@ class Features:
 
 
 class MixedKernel:
-    """Product of a stationary kernel of numbers and an exponential kernel of choices.
+    """Product of a stationary kernel on numbers and an exponential kernel on choices.
 
     Parameters
     ----------
     categorical : ndarray of shape (n_dims,), bool
         Mask of unordered choices.
     family : {"matern52", "matern32", "matern12", "squared_exponential"}, default="matern52"
-        Smoothness over the numbers.
+        Kernel on the numbers, which determines the smoothness.
     warp : bool, default=False
-        Whether to warp each number by a learned Kumaraswamy distribution function [2]_.
+        Whether to warp each number by the distribution function of a Kumaraswamy distribution with
+        learned parameters [2]_.
 
     Attributes
     ----------
     n_theta : int
-        Number of logarithmic hyperparameters.
+        Number of hyperparameters.
 
     Notes
     -----
-    Inactive numbers are placed at the middle of their range, moved by 1/2 along an extra axis, so
-    two points differ if only one of them has the coordinate, and do not if neither has; this is an
-    embedding, so the kernel is positive definite. The arc kernel [1]_ bends the range so that all
-    of it is equally far from the inactive point; here it stays straight. An inactive choice is one
-    more choice.
+    An inactive number is placed at the middle of its range and moved by 1/2 along an extra axis.
+    Two points therefore differ in the coordinate if it is inactive in only one of them, and not if
+    it is inactive in both. This is an embedding, so the kernel is positive definite. In the arc
+    kernel [1]_ all values of the range have the same distance from the inactive point; here they
+    do not. For a list of choices, inactive is one more choice.
 
     References
     ----------

@@ -20,7 +20,7 @@ from scipy.optimize import minimize
 from sksearch.models._gp import log_likelihood_gradient
 from sksearch.models._kernels import MixedKernel
 
-BOUNDS_NOISE = (np.log(1e-7), np.log(1.0))  # from rounding errors to all of the variance
+BOUNDS_NOISE = (np.log(1e-7), np.log(1.0))  # from rounding errors to the whole variance
 BOUNDS = (np.log(1e-3), np.log(1e3))
 GROWTH = 1.15  # ratio of the numbers of points at which hyperparameters are learned again
 N_SAMPLES, N_BURN_IN, THINNING = 10, 20, 3  # steps are correlated, so most are dropped
@@ -110,7 +110,7 @@ def learn_theta(
     starts: Sequence[np.ndarray] = (),
     flat: bool = False,
 ) -> np.ndarray:
-    """Find the most probable hyperparameters.
+    """Return the most probable hyperparameters.
 
     Parameters
     ----------
@@ -123,9 +123,9 @@ def learn_theta(
     noise : float or ndarray of shape (n,), default=0.0
         Known variance of each value.
     starts : sequence of ndarray of shape (1 + kernel.n_theta,)
-        Further starting points; the prior's mode is always included.
+        Starting points in addition to the mode of the prior.
     flat : bool, default=False
-        If True, the prior is ignored: the marginal likelihood is maximised, within wide bounds.
+        If True, maximise the marginal likelihood within wide bounds, without a prior.
 
     Returns
     -------
@@ -162,7 +162,7 @@ def learn_theta(
             jac=True,
             method="L-BFGS-B",
             bounds=bounds,
-            # Each iteration costs O(n^3), and many rows tell more.
+            # Each iteration costs O(n^3), and with many rows fewer are needed.
             options={"maxiter": 40 if len(y) <= 300 else 20, "ftol": 1e-5},
         )
         if best is None or found.fun < best.fun:
@@ -186,7 +186,7 @@ def sample_theta(
     kernel : MixedKernel
         Covariance.
     theta : ndarray of shape (1 + kernel.n_theta,)
-        Starting point, preferably the most probable ones.
+        Starting point, preferably the most probable hyperparameters.
     U : ndarray of shape (n, n_dims)
         Points.
     y : ndarray of shape (n,)
@@ -205,8 +205,9 @@ def sample_theta(
 
     Notes
     -----
-    Each step is along a random direction, scaled by the prior's spreads, with the interval stepped
-    out and shrunk as in [1]_. Sampling hyperparameters in this way follows [2]_.
+    Each step is in a random direction, scaled by the standard deviations of the prior; the
+    interval is stepped out and shrunk as in [1]_. Sampling hyperparameters in this way follows
+    [2]_.
 
     References
     ----------

@@ -6,7 +6,7 @@ from scipy.special import boxcox1p, inv_boxcox1p
 
 FENCE = 3.0  # spreads below the median; worse scores are raised to it
 MAX_SPREAD = 4.0  # relative to the spread of the better half
-EXPONENTS = (-2.0, 4.0)  # of the Yeo-Johnson transformation; 1 is the identity
+EXPONENTS = (-2.0, 4.0)  # range of exponents of the Yeo-Johnson transformation; 1 is the identity
 
 
 def standardise(y: np.ndarray) -> np.ndarray:
@@ -39,12 +39,13 @@ def robust_power_transform(y: np.ndarray) -> np.ndarray:
 
     Notes
     -----
-    A diverged fit may be a thousand times worse than a good one, and a Gaussian process could then
-    hardly distinguish good ones. Scores more than three spreads below the median are therefore
-    raised to three spreads below it. Then a Yeo-Johnson transformation of maximum likelihood is
-    applied, as in [1]_. The spread is the root mean square distance of the better half to the
-    median, or the distance of the lower quartile to it if that is larger, but at most four times
-    the former, because a quarter may have diverged.
+    The score of a diverged fit may be a thousand times worse than a good score, and a Gaussian
+    process could then hardly distinguish good candidates. Scores more than three spreads below the
+    median are therefore set to three spreads below the median. The spread is the root mean square
+    distance between the scores above the median and the median, or the distance between the lower
+    quartile and the median if this is larger, but at most four times the former, because a quarter
+    of the fits may have diverged. Then a Yeo-Johnson transformation, fitted by maximum likelihood,
+    is applied as in [1]_.
 
     References
     ----------

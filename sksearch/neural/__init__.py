@@ -1,4 +1,4 @@
-"""Nets for images as scikit-learn classifiers, that a search can train epoch by epoch."""
+"""Neural nets for images as scikit-learn classifiers, which can be trained epoch by epoch."""
 
 from sksearch.neural._block_conv_net import BlockConvNetClassifier
 from sksearch.neural._conv_net import ConvNetClassifier

@@ -50,13 +50,13 @@ def _convolution(n_in, n_out, size, separable):
 class BlockConvNetClassifier(ImageClassifier):
     """Blocks of convolutional layers, each followed by pooling, and a fully connected head.
 
-    The family was searched to recognise body parts in MRI images [1]_. It has no normalisation, so
-    the learning rate must suit the depth.
+    In [1]_ this family of nets is searched for the recognition of body parts in MRI images. The
+    nets have no normalisation, so a suitable learning rate depends on the depth.
 
     Parameters
     ----------
     n_blocks : int, default=3
-        Number of blocks. Each halves the image, so an image of 28 pixels allows four.
+        Number of blocks. Each block halves the image, so an image of 28 x 28 pixels allows four.
     n_layers : int, default=1
         Number of layers in a block.
     n_filters : int, default=32
@@ -109,7 +109,7 @@ class BlockConvNetClassifier(ImageClassifier):
 
     @staticmethod
     def space() -> dict[str, Any]:
-        """Make the space of `BlockConvNetClassifier`, with 39,200 models.
+        """Return the search space of `BlockConvNetClassifier`, with 39,200 models.
 
         Returns
         -------
@@ -118,8 +118,8 @@ class BlockConvNetClassifier(ImageClassifier):
 
         Notes
         -----
-        The published ranges have 39,200 models, since 1e-7 to 1 spans eight learning rates. The
-        published number, 34,300, counts seven of them.
+        The published ranges contain 39,200 models, because there are eight learning rates from
+        1e-7 to 1. The published number of 34,300 is for seven learning rates.
 
         Examples
         --------

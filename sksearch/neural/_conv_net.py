@@ -1,4 +1,4 @@
-"""A small residual net, with the usual training tricks as parameters."""
+"""A small residual net, with common training techniques as parameters."""
 
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -85,15 +85,15 @@ def conv_net_body(
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
 class ConvNetClassifier(ImageClassifier):
-    """A small residual net, with the usual training tricks as parameters.
+    """A small residual net, with common training techniques as parameters.
 
-    Start with this net: it is normalised, accepts images of any size, and its depth and width are
-    parameters.
+    This net is recommended to start with: it uses normalisation, accepts images of any size, and
+    has its depth and width as parameters.
 
     Parameters
     ----------
     n_filters : int, default=16
-        Number of filters of the first stage; each further stage doubles it.
+        Number of filters in the first stage. The number is doubled in each further stage.
     n_stages : int, default=3
         Number of stages. Each stage except the first begins by halving the image.
     n_blocks : int, default=1
@@ -103,16 +103,19 @@ class ConvNetClassifier(ImageClassifier):
     label_smoothing : float, default=0.0
         Share of each label distributed equally among all classes.
     flip : bool, default=False
-        If True, mirror training images at random, left to right. Unsuitable for digits.
+        If True, mirror training images at random, left to right. Unsuitable for digits, for
+        example.
     shift : int, default=0
         Largest shift of a training image, in pixels, in each direction.
     cutout : int, default=0
         Side of a blackened square in each training image, in pixels.
     warmup : float, default=1.0
-        Number of epochs in which the learning rate rises from 0; ignored by "one_cycle".
+        Number of epochs during which the learning rate rises from 0. Ignored if
+        ``schedule="one_cycle"``.
     ema_decay : float, default=0.0
-        Decay of a moving average of the weights over steps, used for prediction; 0 for none. With
-        a constant learning rate it helps at any time as much as the end of a schedule.
+        Decay of the moving average of the weights used for prediction; 0 for no average. With a
+        constant learning rate, averaging has much of the effect of reducing the rate to 0, at any
+        time.
     {common}
 
     Attributes
@@ -168,19 +171,19 @@ class ConvNetClassifier(ImageClassifier):
 
     @staticmethod
     def space(horizon: int | None = None) -> dict[str, Any]:
-        """Make the space of `ConvNetClassifier`: size, regularisation, and how to train.
+        """Return the search space of `ConvNetClassifier`: size, regularisation and training.
 
         Parameters
         ----------
         horizon : int or None, default=None
-            Number of epochs that the best candidates get, for the schedules of the learning rate.
-            None: schedules are not searched.
+            Number of epochs of the best candidates, at which learning-rate schedules end. None:
+            schedules are not searched.
 
         Returns
         -------
         space : dict
-            Values of each parameter, to edit as needed. `flip` is omitted, since you know in
-            advance if mirrored images mean the same.
+            Values of each parameter, to edit as needed. `flip` is not searched, because whether
+            mirrored images are valid depends on the task.
 
         Examples
         --------

@@ -42,14 +42,15 @@ def cuda_conv_net_body(
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
 class CudaConvNetClassifier(ImageClassifier):
-    """Three convolutional layers of 5 x 5 filters, in the manner of cuda-convnet.
+    """Three convolutional layers of 5 x 5 filters, as in cuda-convnet.
 
-    Pooling halves the image at each layer: max pooling first, then twice average pooling.
+    Pooling halves the image at each layer: max pooling after the first layer, average pooling
+    after the others.
 
     Parameters
     ----------
     n_filters_1, n_filters_2, n_filters_3 : int, default=32
-        Number of filters of each layer; the default of the third is 64.
+        Number of filters of each layer. The default of the third layer is 64.
     {common}
 
     Attributes
@@ -83,7 +84,7 @@ class CudaConvNetClassifier(ImageClassifier):
 
     @staticmethod
     def space() -> dict[str, Any]:
-        """Make the space of `CudaConvNetClassifier`: widths, and how to train.
+        """Return the search space of `CudaConvNetClassifier`: widths and training.
 
         Returns
         -------

@@ -48,8 +48,7 @@ def layered_conv_net_body(
 class LayeredConvNetClassifier(ImageClassifier):
     """One to five convolutional layers, each with its own parameters.
 
-    The search space of [1]_. Each layer is followed by batch normalisation, ReLU, dropout and
-    pooling.
+    The nets of [1]_. Each layer is followed by batch normalisation, ReLU, dropout and pooling.
 
     Parameters
     ----------
@@ -74,7 +73,7 @@ class LayeredConvNetClassifier(ImageClassifier):
 
     Notes
     -----
-    The published training: at most 20 epochs with ``early_stopping=True``, a learning rate of
+    In [1]_ the nets are trained for at most 20 epochs with early stopping, with a learning rate of
     0.1, batches of 50, momentum 0.9 and a weight decay of 1e-4.
 
     References
@@ -130,7 +129,7 @@ class LayeredConvNetClassifier(ImageClassifier):
 
     @staticmethod
     def space() -> dict[str, Any]:
-        """Make the space of `LayeredConvNetClassifier`: the architecture, layer by layer.
+        """Return the search space of `LayeredConvNetClassifier`: the architecture, layer by layer.
 
         Returns
         -------

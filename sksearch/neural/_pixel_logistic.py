@@ -21,8 +21,8 @@ def pixel_logistic_body(channels: int, height: int, width: int, n_classes: int) 
 class PixelLogisticClassifier(ImageClassifier):
     """Logistic regression on pixels, by gradient descent with momentum.
 
-    It is the smallest net, and its learning curves depend on four parameters. Rows other than
-    square images are used unchanged, so it classifies any numbers.
+    This is the smallest net, with four parameters that affect its learning curves. It accepts any
+    numeric rows, not only images.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class PixelLogisticClassifier(ImageClassifier):
 
     @staticmethod
     def space() -> dict[str, Any]:
-        """Make the space of `PixelLogisticClassifier`: rate, decay, momentum and batch size.
+        """Return the search space of `PixelLogisticClassifier`: rate, decay, momentum, batch size.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Displays: pictures of searches and of their statistics, drawn with matplotlib."""
+"""Displays: plots of searches and of their statistics, drawn with matplotlib."""
 
 from sksearch._utils._on_demand import on_demand
 

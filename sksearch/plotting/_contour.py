@@ -11,31 +11,32 @@ if TYPE_CHECKING:
 
 
 class ContourDisplay(PlaneDisplay):
-    """Predicted score over two parameters, averaged over the others, with the candidates.
+    """Predicted score as a function of two parameters, averaged over the others.
 
-    Darker is better. A dot is a candidate, the star the winner; the star is hollow if the winner
-    is not among the candidates used by the model, which all share one resource.
+    Darker colours are better. Dots are candidates, and the star is the winner. The model uses only
+    candidates scored at the same amount of the resource; if the winner is not among them, its star
+    is hollow.
 
     Parameters
     ----------
     candidates : Candidates
-        The candidates, as `from_search` reads them.
+        Candidates as read by `from_search`.
     x, y : str
         Names of the two parameters.
     score_name : str, default="Score"
-        Name of the score, for the scale.
+        Name of the score, for the colour scale.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        The plane of the two parameters.
+        Axes of the two parameters.
     figure_ : matplotlib Figure
-        Figure of the axes.
+        Figure that contains the axes.
 
     See Also
     --------
-    RankDisplay : The scores themselves, without a model.
-    SliceDisplay : Each parameter alone.
+    RankDisplay : Ranks of the scores, without a model.
+    SliceDisplay : Score as a function of each parameter.
 
     Examples
     --------
@@ -52,17 +53,17 @@ class ContourDisplay(PlaneDisplay):
     """
 
     def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
         display : ContourDisplay
-            The display itself.
+            This display.
         """
         found = self.candidates
         grid_x, grid_y, values = Effects(found).plane(self.x, self.y)

@@ -13,11 +13,11 @@ from sksearch.stats._ranks import critical_difference
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-BAR_HEIGHT, NAME_HEIGHT = 0.28, 0.55  # of the row of a bar, and of a name
+BAR_HEIGHT, NAME_HEIGHT = 0.28, 0.55  # height of a row with a bar, and of a row with a name
 
 
 class CriticalDifferenceDisplay(Display):
-    """Mean ranks of methods on an axis, with bars that join those that do not differ [1]_.
+    """Mean ranks of methods, with bars that join methods without a significant difference [1]_.
 
     Parameters
     ----------
@@ -26,20 +26,20 @@ class CriticalDifferenceDisplay(Display):
     names : list of str
         Names of the methods.
     critical_difference : float
-        Largest difference in mean rank at which methods are joined.
+        Critical difference of mean ranks; methods with a smaller difference are joined.
 
     Attributes
     ----------
     groups : list of tuple (float, float)
-        First and last mean rank of each bar.
+        Smallest and largest mean rank of each bar.
     ax_ : matplotlib Axes
-        The diagram; the best method is on the left.
+        Axes of the diagram, with the best method on the left.
     figure_ : matplotlib Figure
         Figure of the axes.
 
     See Also
     --------
-    sksearch.stats.friedman : The test that comes first.
+    sksearch.stats.friedman : Test whether there is any difference, to be done first.
 
     References
     ----------
@@ -92,7 +92,7 @@ class CriticalDifferenceDisplay(Display):
         alpha : float, default=0.05
             Level of significance, for all pairs together.
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -102,7 +102,7 @@ class CriticalDifferenceDisplay(Display):
         Raises
         ------
         ValueError
-            If `ranks` has another shape, or `names` another length.
+            If `ranks` or `names` have the wrong shape.
         """
         ranks = np.asarray(ranks, dtype=float)
         if ranks.ndim != 2:
@@ -115,17 +115,17 @@ class CriticalDifferenceDisplay(Display):
         return cls(mean_ranks=ranks.mean(axis=0), names=names, critical_difference=cd).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
         display : CriticalDifferenceDisplay
-            The display itself.
+            This display.
         """
         n_methods = len(self.names)
         rows = _bar_rows(self.groups, gap=0.02 * (n_methods - 1))

@@ -13,7 +13,7 @@ from sksearch.stats._density import Density, silverman_bandwidth
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-N_POINTS = 512  # of a curve
+N_POINTS = 512  # points of a curve
 TAIL = 0.995  # quantile that the axis ends at: one bad run would squeeze all the others
 
 
@@ -23,18 +23,18 @@ class DensityDisplay(Display):
     Parameters
     ----------
     densities : dict of str to Density
-        Densities by name; a single one may have the name "".
+        Densities by name of the optimizer; a single density may have the name "".
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Densities, and a dot and a line at each mean.
+        Axes of the densities, with a dot and a line at each mean.
     figure_ : matplotlib Figure
         Figure of the axes.
 
     See Also
     --------
-    sksearch.stats.compare_optima : Test of the differences.
+    sksearch.stats.compare_optima : Tests the differences.
 
     Examples
     --------
@@ -64,13 +64,13 @@ class DensityDisplay(Display):
 
         Parameters
         ----------
-        values : array-like of shape (n_runs,), or dict of str to such
+        values : array-like of shape (n_runs,), or dict of str to array-like
             Best losses of the runs of an optimizer.
         bandwidth : float or None, default=None
-            Bandwidth of all densities. None: Silverman's for each, or the smallest of all if the
-            runs of an optimizer are equal.
+            Bandwidth of all densities. None: the bandwidth of each density by Silverman's rule. If
+            all runs of an optimizer are equal, it gets the smallest bandwidth of the others.
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -93,17 +93,17 @@ class DensityDisplay(Display):
         return cls(densities={n: Density(v, bandwidths[n]) for n, v in values.items()}).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
         display : DensityDisplay
-            The display itself.
+            This display.
         """
         ax = self._begin(ax, (7.5, 4))
         low = min(density.support[0] for density in self.densities.values())

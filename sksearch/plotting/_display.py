@@ -8,7 +8,7 @@ from sksearch.plotting._style import import_pyplot
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-N_COLUMNS = 3  # of axes that share a place
+N_COLUMNS = 3  # columns of axes in one figure
 
 
 class Display(ABC):

@@ -32,7 +32,7 @@ class DistributionDisplay(Display):
     scores : dict of str to ndarray of shape (n_candidates,)
         Scores by the name of the search, NaN if training failed.
     score_name : str, default="Score"
-        Name of the score, for the axis.
+        Name of the score, for the axis label.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class DistributionDisplay(Display):
             A fitted search of this library or scikit-learn, or any other input that
             `sksearch.stats.importance` accepts.
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -101,7 +101,7 @@ class DistributionDisplay(Display):
         searches : dict of str to object
             Fitted searches by name.
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -128,17 +128,17 @@ class DistributionDisplay(Display):
         return cls(scores=scores, score_name=name).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
         display : DistributionDisplay
-            The display itself.
+            This display.
         """
         ax = self._begin(ax, (6.4, 3.8))
         finite = np.concatenate([s[np.isfinite(s)] for s in self.scores.values()])

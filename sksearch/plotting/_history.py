@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 N_LEGEND = 8  # entries for resources; more would not be read
-ROW_HEIGHT = 0.02  # of a row of marks at the bottom of the axes, as a share of their height
+ROW_HEIGHT = 0.02  # height of a row of marks at the bottom, as a share of the axes
 
 # Resources and scores by the id of a trial.
 Curves = dict[int, tuple[np.ndarray, np.ndarray]]
@@ -36,21 +36,21 @@ Curves = dict[int, tuple[np.ndarray, np.ndarray]]
 class HistoryDisplay(Display):
     """Scores of all trials of a search.
 
-    With several resources each trial is a line from its first to its last score, darker at larger
-    resources. With one resource, and in a race over folds, each is a dot, and a line shows the
-    best so far; candidates stopped early by a race are hollow dots, at the mean of their folds.
-    The star is the winner, at the score that it won with.
+    In a search with several rungs, each trial is a line from its first to its last score, darker
+    at larger amounts of the resource. Otherwise, and in a race over folds, each trial is a dot,
+    and a line shows the best score so far. Candidates stopped early by a race are hollow dots, at
+    the mean of their folds. The star is the winner.
 
     Parameters
     ----------
     history : History
         The history of the search.
     unit : str, default="resource"
-        Name of the units of resource, for the axis.
+        Name of the unit of the resource, for the axis label.
     score_name : str, default="score"
-        Name of the score, for the axis.
+        Name of the score, for the axis label.
     winner : Row or None, default=None
-        The winner, as `from_search` reads it; None: no row is marked.
+        Winner as read by `from_search`. None: no winner is marked.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class HistoryDisplay(Display):
 
     See Also
     --------
-    ProfileDisplay : Loss curves with their mean, median and order.
+    ProfileDisplay : Loss curves, with their mean, median and order.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class HistoryDisplay(Display):
             A fitted search of this library or scikit-learn, or any other input that
             `sksearch.stats.importance` accepts.
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -135,11 +135,11 @@ class HistoryDisplay(Display):
         history : History
             The history of the search.
         unit : str, default="resource"
-            Name of the units of resource.
+            Name of the unit of the resource.
         score_name : str, default="score"
             Name of the score.
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -155,17 +155,17 @@ class HistoryDisplay(Display):
         return cls(history=history, unit=unit, score_name=score_name, winner=winner).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
         display : HistoryDisplay
-            The display itself.
+            This display.
 
         Raises
         ------

@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 
 
 class HypervolumeDisplay(Display):
-    """Hypervolume of several objectives, result by result.
+    """Hypervolume of several objectives after each result.
 
     Parameters
     ----------
     n_evaluations : ndarray of shape (n,)
         Number of results.
     volume : ndarray of shape (n,)
-        Volume after each of them, in the product of the objectives' units.
+        Hypervolume after each number of results, in the product of the units of the objectives.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Results to the right, volume upwards.
+        Axes of the hypervolume over the number of results.
     figure_ : matplotlib Figure
         Figure of the axes.
-    ParetoDisplay : The front at the end.
+    ParetoDisplay : Final Pareto front.
 
     Examples
     --------
@@ -60,17 +60,17 @@ class HypervolumeDisplay(Display):
         reference: Sequence[float] | None = None,
         ax: "Axes | None" = None,
     ) -> Self:
-        """Draw the volume of a fitted search.
+        """Draw the hypervolume of a fitted search.
 
         Parameters
         ----------
         search : search estimator
             Fitted, with several objectives.
         reference : sequence of float or None, default=None
-            Worst value that counts, for each objective in its own unit. None: the worst measured
-            value.
+            Reference point: the worst value to take into account, for each objective in its own
+            unit. None: the worst measured value.
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -80,23 +80,23 @@ class HypervolumeDisplay(Display):
         Raises
         ------
         ValueError
-            If the search has one objective, or the reference another number of values.
+            If the search has one objective, or `reference` has the wrong length.
         """
         n_evaluations, volume = hypervolume_curve(search, reference)
         return cls(n_evaluations=n_evaluations, volume=volume).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
         display : HypervolumeDisplay
-            The display itself.
+            This display.
         """
         axes = self._begin(ax, (6.0, 3.6))
         tidy(axes)

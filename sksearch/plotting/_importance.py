@@ -16,29 +16,29 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 N_SHOWN = 15  # parameters; the others together are one more bar
-KNOWN = 0.1  # of the variance that must be explained for the picture to mean anything
+KNOWN = 0.1  # least share of explained variance at which the plot is meaningful
 
 
 class ImportanceDisplay(Display):
-    """Share of the variance of the scores that each parameter explains, with intervals.
+    """Share of the variance of the scores explained by each parameter, with intervals.
 
     Parameters
     ----------
     importance : Importance
         The return value of `sksearch.stats.importance`.
     folds : str, default=""
-        Folds of the scores, if not all.
+        Folds on which the scores were measured, if not all.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        A bar for each parameter, the most important one on top.
+        Axes with a bar for each parameter, the most important one on top.
     figure_ : matplotlib Figure
         Figure of the axes.
 
     See Also
     --------
-    sksearch.stats.importance : The shares.
+    sksearch.stats.importance : Computes the shares.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class ImportanceDisplay(Display):
             A fitted search of this library or scikit-learn, or any other input that
             `sksearch.stats.importance` accepts.
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -87,17 +87,17 @@ class ImportanceDisplay(Display):
         return cls(importance=importance(found), folds=folds).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
         display : ImportanceDisplay
-            The display itself.
+            This display.
         """
         found = self.importance
         n = min(len(found.names), N_SHOWN)

@@ -27,28 +27,29 @@ if TYPE_CHECKING:
 
 N_SHOWN = 8  # parameters, if none are named: the most important ones
 N_GOOD = 20  # candidates drawn dark, at most
-GOOD = 0.1  # and their share
+GOOD = 0.1  # share of good candidates
 
 
 class ParallelDisplay(Display):
-    """Each candidate as a line through its parameters; the best ones are dark, the winner orange.
+    """Candidates as lines through the values of their parameters.
 
-    Missing parameters leave a gap. All scores are of one resource; a winner without a score there
-    is a dashed line ending at the score that it won with.
+    The best candidates are dark, and the winner is orange. An inactive parameter is a gap in the
+    line. All scores are at the same amount of the resource. If the winner has no score there, its
+    line is dashed and ends at its best score.
 
     Parameters
     ----------
     candidates : Candidates
         The candidates, as `from_search` reads them.
     names : sequence of str
-        Parameters to be drawn, in this order.
+        Names of the parameters, in the order of the axes.
     score_name : str, default="Score"
-        Name of the score, for the axis.
+        Name of the score, for the axis label.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        A vertical line for each parameter, and one for the score.
+        Axes with a vertical line for each parameter and one for the score.
     figure_ : matplotlib Figure
         Figure of the axes.
 
@@ -91,9 +92,9 @@ class ParallelDisplay(Display):
             A fitted search of this library or scikit-learn, or any other input that
             `sksearch.stats.importance` accepts.
         params : sequence of str or None, default=None
-            Names of parameters. None: the eight most important ones.
+            Names of the parameters to draw. None: the eight most important ones.
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -112,17 +113,17 @@ class ParallelDisplay(Display):
         return cls(candidates=candidates, names=names, score_name=score).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
         display : ParallelDisplay
-            The display itself.
+            This display.
         """
         from matplotlib.collections import LineCollection
 

@@ -15,27 +15,27 @@ if TYPE_CHECKING:
 
 
 class ParetoDisplay(Display):
-    """Two objectives of all candidates, with their Pareto front.
+    """Two objectives of all candidates, with the Pareto front.
 
     Parameters
     ----------
     front : ParetoFront
-        The attribute ``pareto_`` of a fitted search.
+        Pareto front, the attribute ``pareto_`` of a fitted search.
     chosen : ndarray of shape (n_objectives,) or None, default=None
-        Objectives of the winner.
+        Values of the objectives of the winner. None: the winner is not marked.
     objectives : tuple of str or None, default=None
-        The two objectives to draw; None: the first two.
+        Names of the two objectives to draw. None: the first two.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        The first objective to the right, the second upwards.
+        Axes, with the first objective on the x axis and the second on the y axis.
     figure_ : matplotlib Figure
         Figure of the axes.
 
     See Also
     --------
-    sksearch.search.ParetoFront : The candidates on the front.
+    sksearch.search.ParetoFront : Candidates on the front.
 
     Examples
     --------
@@ -78,9 +78,9 @@ class ParetoDisplay(Display):
         search : search estimator
             Fitted, with several objectives.
         objectives : tuple of str or None, default=None
-            The two objectives to draw; None: the first two.
+            Names of the two objectives to draw. None: the first two.
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -90,7 +90,7 @@ class ParetoDisplay(Display):
         Raises
         ------
         ValueError
-            If the search has one objective, or not the named ones.
+            If the search has one objective, or no objective with a given name.
         """
         found = read(search)
         front, chosen = getattr(found.source, "pareto_", None), None
@@ -105,12 +105,12 @@ class ParetoDisplay(Display):
         return cls(front=front, chosen=chosen, objectives=objectives).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -120,7 +120,7 @@ class ParetoDisplay(Display):
         Raises
         ------
         ValueError
-            If the front lacks the named objectives.
+            If the front has no objective with a given name.
         """
         names = self.objectives or self.front.names[:2]
         if len(names) != 2 or not set(names) <= set(self.front.names):

@@ -45,7 +45,7 @@ class PlaneDisplay(Display):
         params : tuple (str, str) or None, default=None
             Names of the two parameters. None: the two most important ones.
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------

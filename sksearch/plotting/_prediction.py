@@ -25,46 +25,47 @@ Z_95 = norm.ppf(0.975)
 
 
 class PredictionDisplay(Display):
-    """Predictions of a model with their intervals, made before each candidate was evaluated.
+    """Predictions of a model for each candidate, made before its evaluation, with intervals.
 
-    On the left each candidate has a bar for its 95 % interval, with a line at the median, and a
-    dot at the observed score: orange if outside, and a triangle at the bottom if far below. On the
-    right is the calibration: the share of the scores inside intervals of each probability.
-    Below the diagonal the model is overconfident, above it underconfident.
+    The plot on the left has, for each candidate, a bar for the 95 % interval with a line at the
+    median, and a dot at the observed score. The dot is orange if it is outside the interval, and a
+    triangle at the bottom if it is far below. The plot on the right shows the calibration: the
+    share of scores inside the intervals, for each probability. The model is overconfident below
+    the diagonal, and underconfident above it.
 
     Parameters
     ----------
     history : History
         The history of a search.
     score_name : str, default="Score"
-        Name of the score, for the axis.
+        Name of the score, for the axis label.
 
     Attributes
     ----------
     n_predicted_ : int
-        Number of candidates with a prediction and a score at its resource.
+        Number of candidates with a prediction, and a score at the resource of the prediction.
     coverage_ : float
-        Share of their scores inside the intervals of 95 %.
+        Share of these scores inside the 95 % intervals.
     calibration_ : ndarray of shape (99,)
-        Share of the scores inside the intervals of 1 %, 2 %, up to 99 %.
+        Shares of these scores inside the intervals of 1 %, 2 %, ..., 99 %.
     axes_ : list of matplotlib Axes
         Axes of the predictions and of the calibration.
     ax_ : matplotlib Axes
-        The place of both.
+        Axes to be divided among both plots.
     figure_ : matplotlib Figure
         Figure of the axes.
 
     See Also
     --------
-    sksearch.samplers.GPSampler : Its model makes the predictions.
+    sksearch.samplers.GPSampler : Sampler with the model.
     HistoryDisplay : Scores of all candidates.
 
     Notes
     -----
-    Each prediction uses only the results before its candidate, so this is a test on new data.
-    Intervals of other probabilities than 95 % come from two halves of normal distributions, one on
-    each side of the median. In searches with several resources, only candidates that reached the
-    resource of the prediction are shown, which are the better ones.
+    A prediction uses only earlier results, so this is a test on new data. Intervals of other
+    probabilities than 95 % assume half a normal distribution on each side of the median. In
+    searches with several resources, only candidates that reached the resource of the prediction
+    are shown; they are better than average.
 
     Examples
     --------
@@ -96,7 +97,7 @@ class PredictionDisplay(Display):
             A fitted search of this library with a Gaussian process as its sampler, or the result
             of `load_history` or of `minimize`.
         ax : matplotlib Axes or None, default=None
-            A subplot to divide; None: a new figure.
+            Axes to be divided. None: a new figure.
 
         Returns
         -------
@@ -112,17 +113,17 @@ class PredictionDisplay(Display):
         return cls(history=found.history, score_name=score_name(found)).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            A subplot to divide; None: a new figure.
+            Axes to be divided. None: a new figure.
 
         Returns
         -------
         display : PredictionDisplay
-            The display itself.
+            This display.
 
         Raises
         ------

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class ProfileDisplay(Display):
-    """Profiles of loss curves, for one or more sets of them.
+    """Profiles of one or more sets of loss curves: mean, median, deviation and order.
 
     Parameters
     ----------
@@ -31,18 +31,20 @@ class ProfileDisplay(Display):
     resources : ndarray of shape (n_epochs,) or None, default=None
         Resources at which the losses were measured; None: 1, 2, ...
     unit : str, default="epochs"
-        Name of the units of resource.
+        Name of the unit of the resource.
 
     Attributes
     ----------
     profiles : dict of str to Profiles
         Profiles of each set of curves.
     ax_ : matplotlib Axes
-        Curves (thin), mean (line), median (dashed) and one standard deviation (cloud).
+        Axes of the curves (thin lines), with mean (solid), median (dashed) and one standard
+        deviation (shaded).
     order_ax_ : matplotlib Axes or None
-        Dynamic order, with the order at ends in the legend.
+        Axes with the share of pairs of curves that keep their order from each epoch to the next.
+        The legend shows the share between the first and the last epoch.
     figure_ : matplotlib Figure
-        Figure of both axes.
+        Figure that contains the axes.
 
     Examples
     --------
@@ -88,14 +90,14 @@ class ProfileDisplay(Display):
 
         Parameters
         ----------
-        curves : array-like of shape (n_curves, n_epochs), or dict of str to such
+        curves : array-like of shape (n_curves, n_epochs), or dict of str to array-like
             Losses.
         resources : array-like of shape (n_epochs,) or None, default=None
             Resources at which the losses were measured; None: 1, 2, ...
         unit : str, default="epochs"
-            Name of the units of resource.
+            Name of the unit of the resource.
         ax : matplotlib Axes, pair of them or None, default=None
-            Axes of the losses, or of losses and order; None: a new figure with both.
+            Axes of the losses, or of losses and order. None: a new figure with both.
 
         Returns
         -------
@@ -105,23 +107,23 @@ class ProfileDisplay(Display):
         Raises
         ------
         ValueError
-            If a set has fewer than two curves, losses are not finite, or `resources` have another
+            If a set has fewer than two curves, losses are not finite, or `resources` has the wrong
             length.
         """
         return cls(curves=as_dict(curves, "curves"), resources=resources, unit=unit).plot(ax)
 
     def plot(self, ax: "Axes | ArrayLike | None" = None) -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes, pair of them or None, default=None
-            Axes of the losses, or of losses and order; None: a new figure with both.
+            Axes of the losses, or of losses and order. None: a new figure with both.
 
         Returns
         -------
         display : ProfileDisplay
-            The display itself.
+            This display.
         """
         if ax is None:
             ax = self._new_axes((7.5, 5.4), nrows=2, sharex=True, height_ratios=[3, 1])

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 class RankDisplay(PlaneDisplay):
-    """Ranks of candidates over two parameters: regions of good candidates.
+    """Ranks of candidates as a function of two parameters, to find regions of good candidates.
 
-    A dot is a candidate, the darker the better; a cross marks a failed fit. The star is the
-    winner; it is hollow if the winner is not one of the candidates, which all share one resource.
-    A few very bad scores hide nothing, since ranks are evenly spaced. Candidates with equal scores
-    share their mean rank.
+    Dots are candidates (darker is better), crosses are failed fits, and the star is the winner.
+    Only candidates scored at the same amount of the resource are drawn; if the winner is not among
+    them, its star is hollow. Ranks are evenly spaced, so a few very bad scores do not hide the
+    differences among the others. Candidates with equal scores have their mean rank.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class RankDisplay(PlaneDisplay):
 
     See Also
     --------
-    ContourDisplay : The score that a model predicts on this plane.
+    ContourDisplay : Predicted score as a function of two parameters.
     SliceDisplay : Each parameter alone.
 
     Examples
@@ -56,17 +56,17 @@ class RankDisplay(PlaneDisplay):
     """
 
     def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
         display : RankDisplay
-            The display itself.
+            This display.
         """
         found = self.candidates
         n = len(found.scores)

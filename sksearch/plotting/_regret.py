@@ -24,7 +24,7 @@ BANDS = ("bootstrap", "quartiles")
 
 
 class RegretDisplay(Display):
-    """Regret over the budget spent, with a band, for one or more searches.
+    """Regret of one or more searches over the budget spent, with bands.
 
     Parameters
     ----------
@@ -34,22 +34,22 @@ class RegretDisplay(Display):
         Regrets of the runs of each search, NaN if a run had no result yet. A single search may
         have the name "".
     band : {"bootstrap", "quartiles"}, default="bootstrap"
-        "bootstrap": the mean and its 95 % bootstrap interval; "quartiles": the median and the
-        quartiles of the runs.
+        "bootstrap": mean with its 95 % bootstrap interval; "quartiles": median with the quartiles
+        of the runs.
     unit : str, default="resource"
         Name of the unit of budget.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Lines and bands on a logarithmic axis of regret. A line begins as soon as all runs have a
-        result.
+        Axes of the lines and bands, with a logarithmic axis of regret. A line begins when all runs
+        have a result.
     figure_ : matplotlib Figure
         Figure of the axes.
 
     See Also
     --------
-    sksearch.stats.anytime_regret : Brings runs to one grid.
+    sksearch.stats.anytime_regret : Evaluates runs on a common grid.
 
     Examples
     --------
@@ -91,17 +91,17 @@ class RegretDisplay(Display):
 
         Parameters
         ----------
-        results : array-like of shape (n_runs, n_grid), or dict of str to such
+        results : array-like of shape (n_runs, n_grid), or dict of str to array-like
             Regrets; NaN if a run had no result yet.
         grid : array-like of shape (n_grid,)
-            Amounts spent, increasing. The axis is logarithmic if they are spaced by factors.
+            Amounts spent, increasing. The axis is logarithmic if their spacing is.
         band : {"bootstrap", "quartiles"}, default="bootstrap"
-            "bootstrap": the mean and its 95 % bootstrap interval; "quartiles": the median and
-            the quartiles of the runs.
+            "bootstrap": mean with its 95 % bootstrap interval; "quartiles": median with the
+            quartiles of the runs.
         unit : str, default="resource"
             Name of the unit of budget.
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -111,29 +111,29 @@ class RegretDisplay(Display):
         Raises
         ------
         ValueError
-            If shapes do not match, `band` is another word, a search has no point at which all its
-            runs have a result, or no regret is positive.
+            If shapes do not match, `band` is invalid, there is no point at which all runs of a
+            search have a result, or no regret is positive.
         """
         return cls(grid=grid, results=as_dict(results, "results"), band=band, unit=unit).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
         display : RegretDisplay
-            The display itself.
+            This display.
 
         Raises
         ------
         ValueError
-            If shapes do not match, `band` is another word, a search has no point at which all its
-            runs have a result, or no regret is positive.
+            If shapes do not match, `band` is invalid, there is no point at which all runs of a
+            search have a result, or no regret is positive.
         """
         self._check()
         ax = self._begin(ax, (7.5, 4.2))

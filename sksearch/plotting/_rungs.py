@@ -42,9 +42,9 @@ class RungDisplay(Display):
     rungs : dict of int to list of tuple (dict, float)
         Candidates and their scores by resource, NaN if training failed.
     unit : str, default="resource"
-        Name of the units of resource.
+        Name of the unit of the resource.
     score_name : str, default="Score"
-        Name of the score, for the axis.
+        Name of the score, for the axis label.
     winner : Row or None, default=None
         The winner, as `from_search` reads it; None: no row is marked.
 
@@ -97,7 +97,7 @@ class RungDisplay(Display):
             A fitted search with several resources, of this library or scikit-learn, or any
             other input that `sksearch.stats.importance` accepts.
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -119,17 +119,17 @@ class RungDisplay(Display):
         ).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
         display : RungDisplay
-            The display itself.
+            This display.
 
         Raises
         ------

@@ -16,41 +16,44 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LOG_FROM = 10  # ratio of the largest to the smallest value from which on an axis is logarithmic
-N_CHOICES = 8  # of which all are named on an axis
+N_CHOICES = 8  # with more choices, not all are named on an axis
 
 Stretch = tuple[int, int, dict[str, Any]]  # first and last number of units, and parameters
 
 
 class ScheduleDisplay(Display):
-    """The schedule that population-based training has found, a picture for each param.
+    """Schedule found by population-based training, with a plot for each parameter.
 
-    The dark line is the schedule of the best model; each grey one is a member of the population,
-    from the unit at which it took its parameters to the unit at which it was replaced.
+    The dark line is the schedule of the best model. Grey lines are the other members of the
+    population, each from the step at which it got its parameters to the step at which it was
+    replaced.
 
     Parameters
     ----------
     schedule : list of dict
-        Each with ``n_resources``, the number of units from which on its ``params`` held, such as
-        the ``schedule_`` of `PBTSearchCV`.
+        Entries with ``params`` and ``n_resources``, the number of units after which these
+        parameters apply, such as the ``schedule_`` of `PBTSearchCV`.
     n_resources : int
-        Number of units at the end.
+        Number of units at the end of training.
     unit : str, default="resource"
-        Name of the units.
+        Name of the unit of the resource.
     others : list of tuple (int, int, dict), default=()
-        First and last number of units, and the parameters between them, of other members.
+        Other members of the population: first and last number of units, and the parameters between
+        them.
 
     Attributes
     ----------
     names_ : list of str
-        Parameters drawn: those that change on the way, of a schedule with one entry all.
+        Parameters drawn: the ones that change during training, or all if the schedule has only one
+        entry.
     ax_ : matplotlib Axes
-        The place of the pictures.
+        Axes to be divided among the plots.
     figure_ : matplotlib Figure
         Figure of the axes.
 
     See Also
     --------
-    HistoryDisplay : The scores of all members.
+    HistoryDisplay : Scores of all members.
 
     Examples
     --------
@@ -88,7 +91,7 @@ class ScheduleDisplay(Display):
         search : object
             A fitted `PBTSearchCV`, or another search with its scheduler.
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -98,7 +101,7 @@ class ScheduleDisplay(Display):
         Raises
         ------
         ValueError
-            If the search has found no schedule.
+            If the search has no schedule.
         """
         found = read(search)
         schedule = getattr(found.source, "schedule_", None)
@@ -118,17 +121,17 @@ class ScheduleDisplay(Display):
         ).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
         display : ScheduleDisplay
-            The display itself.
+            This display.
 
         Raises
         ------

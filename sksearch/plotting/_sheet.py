@@ -90,7 +90,7 @@ class SearchDisplay:
         return cls(search=search).plot()
 
     def plot(self, figure: "Figure | None" = None) -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
@@ -100,7 +100,7 @@ class SearchDisplay:
         Returns
         -------
         display : SearchDisplay
-            The display itself. If no candidate has a score, its parts show a message.
+            This display. If no candidate has a score, its parts show a message.
         """
         search = read(self.search)
         found: Any = ReportParts().make("Candidates", Candidates.of, search)

@@ -33,14 +33,14 @@ MIN_FOR_EFFECTS = 10  # candidates
 
 
 class SliceDisplay(Display):
-    """Scores of all candidates over each parameter, with the mean that a model predicts.
+    """Scores of all candidates as a function of each parameter, with the prediction of a model.
 
-    A dot is a candidate, the star the winner, a tick at the bottom a failed fit. The line is the
-    partial dependence: the predicted score at this value, averaged over the others; its band has
-    the central 80 % of models of bootstrap samples.
+    Dots are candidates, the star is the winner, and ticks at the bottom are failed fits. The line
+    is the partial dependence: the predicted score, averaged over the other parameters. The band
+    contains the central 80 % of the models fitted to bootstrap samples.
 
-    All scores are of one resource. The winner is marked there, although it need not be the best;
-    without a score there its star is hollow, at the score that it won with.
+    All scores are at the same amount of the resource, at which the winner need not be the best. If
+    the winner has no score there, its star is hollow, at its best score.
 
     Parameters
     ----------
@@ -49,22 +49,22 @@ class SliceDisplay(Display):
     names : sequence of str
         Parameters to be drawn, in this order.
     score_name : str, default="Score"
-        Name of the score, for the axis.
+        Name of the score, for the axis label.
 
     Attributes
     ----------
     axes_ : list of matplotlib Axes
-        One for each parameter.
+        Axes of each parameter.
     ax_ : matplotlib Axes
-        The place that these share.
+        Axes to be divided among the plots.
     figure_ : matplotlib Figure
         Figure of the axes.
 
     See Also
     --------
-    ContourDisplay : Two parameters together.
-    RankDisplay : The ranks of the scores, over two parameters.
-    ImportanceDisplay : How much each matters.
+    ContourDisplay : Predicted score as a function of two parameters.
+    RankDisplay : Ranks of candidates as a function of two parameters.
+    ImportanceDisplay : Importance of each parameter.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class SliceDisplay(Display):
             A fitted search of this library or scikit-learn, or any other input that
             `sksearch.stats.importance` accepts.
         params : sequence of str or None, default=None
-            Names of parameters. None: the nine most important ones.
+            Names of the parameters to draw. None: the nine most important ones.
         ax : matplotlib Axes or None, default=None
             A subplot to divide; None: a new figure.
 
@@ -122,7 +122,7 @@ class SliceDisplay(Display):
         return cls(candidates=candidates, names=names, score_name=score).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
@@ -132,7 +132,7 @@ class SliceDisplay(Display):
         Returns
         -------
         display : SliceDisplay
-            The display itself.
+            This display.
         """
         n = len(self.names)
         self.axes_ = self._begin_parts(ax, n, (3.1 * min(n, 3) + 0.8, 2.6 * -(-n // 3) + 0.4))

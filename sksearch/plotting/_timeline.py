@@ -26,27 +26,28 @@ N_IN_LEGEND = 5  # resources
 
 
 class TimelineDisplay(Display):
-    """A row for each worker, and a bar for each fold of a candidate that it trained.
+    """Timeline with a row for each worker and a bar for each fit.
 
-    Darker blue means more resource; orange bars are failed candidates. White gaps are idle time of
-    a worker. A worker replacing one that has ended takes over its row. Pauses of all workers, as
-    between two processes of one search, are cut out at the dashed lines.
+    A bar is the fit of a candidate on a fold. It is darker for larger amounts of the resource, and
+    orange if the candidate failed. White gaps are idle time. If a worker ends, the worker that
+    replaces it uses the same row. Pauses of all workers, such as before a search is resumed, are
+    left out, and marked by dashed lines.
 
     Parameters
     ----------
     history : History
         The history of a search.
     unit : str, default="resource"
-        Name of the units of resource.
+        Name of the unit of the resource.
 
     Attributes
     ----------
     n_workers_ : int
         Number of rows.
     busy_ : float
-        Share of the workers' time spent working.
+        Share of their time during which the workers were busy.
     seconds_ : float
-        Seconds from the first start to the last end, without the pauses.
+        Seconds from the first start to the last end, without pauses.
     ax_ : matplotlib Axes
         Axes of the workers.
     figure_ : matplotlib Figure
@@ -54,12 +55,12 @@ class TimelineDisplay(Display):
 
     See Also
     --------
-    HistoryDisplay : The scores in this order.
+    HistoryDisplay : Scores in this order.
 
     Notes
     -----
-    Folds whose worker did not return, as in a crash or after a time limit, are not drawn, since
-    their start is unknown. Clocks of several machines are not synchronised.
+    Fits that ended by a crash or a time limit are not drawn, because their start is unknown. The
+    clocks of several machines are not synchronised.
 
     Examples
     --------
@@ -88,7 +89,7 @@ class TimelineDisplay(Display):
         search : object
             A fitted search of this library, or the result of `load_history`.
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
@@ -98,28 +99,28 @@ class TimelineDisplay(Display):
         Raises
         ------
         ValueError
-            If the search is not fitted, or its times are not known.
+            If the search is not fitted, or has no recorded times.
         """
         found = read(search)
         return cls(history=found.history, unit=found.unit).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None: a new figure.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
         display : TimelineDisplay
-            The display itself.
+            This display.
 
         Raises
         ------
         ValueError
-            If the history has no times.
+            If the history has no recorded times.
         """
         bars, cuts = bars_of(self.history)
         self.n_workers_ = 1 + max(bar.row for bar in bars)

@@ -1,1 +1,1 @@
-"""Progress of a search: a snapshot for programs, a status line for people."""
+"""Progress of a search, as an object and as a status line."""

@@ -28,35 +28,34 @@ WARM_UP = 5  # seconds in which workers start, so that the speed is still unknow
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress of a search at one moment; prints as a line of less than 100 characters.
+    """Progress of a search at one moment; printed as a line of less than 100 characters.
 
     Parameters
     ----------
     name : str
         Name of the search.
     n_candidates, n_planned : int
-        Number of candidates started, and number planned.
+        Numbers of started and of planned candidates.
     n_jobs, n_jobs_planned : int
-        Number of (candidate, rung) pairs with known results, and number planned.
+        Numbers of finished and of planned jobs, that is, pairs (candidate, rung).
     bracket, iter, n_resources : int or None
-        The rung of the latest result, as in ``cv_results_``; None before the first one.
+        Rung of the latest result, as in ``cv_results_``; None before the first result.
     n_brackets : int
         Number of brackets.
     unit : str
         Name of the resource.
     best_score : float
-        Best score so far: at any rung if a candidate may win there, otherwise at the largest
+        Best score so far: at any rung if candidates may win at any rung, otherwise at the largest
         resource with a score. NaN before the first score.
     spent, planned : int
-        Number of units paid for by candidates with known results, and number planned, as in
-        `SearchPlan.total_resources`: if folds train separately, in each fold. Work of an
-        asynchronous search beyond its plan is added to both.
+        Numbers of spent and of planned units of the resource, for each fold as in
+        `SearchPlan.total_resources`. Units that an asynchronous search spends beyond its plan are
+        added to both.
     seconds : float or None
-        Seconds since the beginning of ``fit``, simulated on a virtual clock; None if unknown.
+        Seconds since the start of ``fit``, in simulated time on a virtual clock; None if unknown.
     seconds_left : float or None
-        Estimated seconds to the end, based on the candidates' times so far and limited by
-        `timeout`. Excludes the refit. None before the first result, and in the first seconds; 0
-        after the end.
+        Estimated remaining seconds without the refit, from the times so far and `timeout`. None
+        before the first result and in the first seconds; 0 after the end.
     best_model : str
         Name of the model with the best score so far; "" if there is only one model.
 
@@ -103,7 +102,7 @@ class Progress:
         name : str, default=""
             Name of the search.
         seconds : float or None, default=None
-            Time taken so far; None if unknown, and then the remaining time is also unknown.
+            Seconds since the start. None: unknown, and the remaining time is then not estimated.
 
         Returns
         -------
@@ -141,7 +140,7 @@ class Progress:
         return next((line for line in lines if len(line) <= width), lines[-1][:width])
 
     def last_line(self, error: type[BaseException] | None = None) -> str:
-        """Describe the end; `error` is the class of the exception that ended the search."""
+        """Return the last status line; `error` is the class of the exception, if there was one."""
         how, word = ("done", "in") if error is None else ("failed", "after")
         if error is not None and issubclass(error, KeyboardInterrupt):
             how = "interrupted"
@@ -311,8 +310,8 @@ class _Counts:
         self.n_jobs = self.spent = self.n_running = self.units_running = 0
         self._rung: tuple[int, int] | None = None  # bracket and resource of the latest result
         self._best = (0, math.nan)  # resource, score
-        self._model = ""  # of the best score, if there are several
-        self._sums = [0.0] * 3  # of paid**2, cost, paid * cost; n_jobs and spent are the others
+        self._model = ""  # model with the best score, if there are several models
+        self._sums = [0.0] * 3  # sums of paid**2, cost and paid * cost for a regression
         self._base = (0, 0)  # n_jobs and spent at the beginning
         self._estimate = (math.nan, 0, 0.0)  # seconds left, number of jobs behind it, and its time
 

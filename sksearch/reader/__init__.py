@@ -1,1 +1,1 @@
-"""One reader for finished searches of any library: for reports, pictures, statistics."""
+"""Reader of finished searches of any library, for reports, plots and statistics."""

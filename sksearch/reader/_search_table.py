@@ -79,7 +79,7 @@ class SearchTable:
         """The winner refitted on all rows, otherwise the tuned estimator."""
         source: Any = self.source
         ensemble = getattr(source, "ensemble_", None)
-        if ensemble is not None and len(ensemble) > 1:  # and the winner need not be in it
+        if ensemble is not None and len(ensemble) > 1:  # the ensemble need not contain the winner
             models = dict(zip(ensemble.weights, source.best_estimator_.models, strict=True))
             return getattr(models.get(source.best_index_), "estimator", self.estimator)
         return getattr(source, "best_estimator_", self.estimator)

@@ -1,4 +1,4 @@
-"""After a search: a report, the best candidates as a table, rules that choose among equals."""
+"""Report of a search, tables of candidates, and rules that select among equally good ones."""
 
 from sksearch._utils._on_demand import on_demand
 

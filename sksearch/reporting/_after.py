@@ -26,7 +26,7 @@ from sksearch.reader._sources import FinishedSearch
 from sksearch.reader._values import key_of_params
 from sksearch.reporting._rivals import read_results
 
-N_CLASSES = 3  # whose shares a report has
+N_CLASSES = 3  # number of classes listed in the report
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -103,7 +103,7 @@ class AfterSearch:
         Parameters
         ----------
         n : int, default=10
-            How many; fewer if fewer have a score.
+            Maximum number of candidates. Only candidates with a score are returned.
 
         Returns
         -------
@@ -275,7 +275,7 @@ def _split(cv: Any, y: Any, estimator: Any) -> str:
 
 @own_numerics()
 def best(search: FinishedSearch, n: int = 10) -> list[Params]:
-    """Return the best candidates of a fitted search, each once.
+    """Return the best candidates of a fitted search, without duplicates.
 
     Parameters
     ----------
@@ -283,14 +283,14 @@ def best(search: FinishedSearch, n: int = 10) -> list[Params]:
         A fitted search of this library or scikit-learn, or any other input that
         `sksearch.stats.importance` accepts.
     n : int, default=10
-        How many; fewer if fewer have a score.
+        Maximum number of candidates. Only candidates with a score are returned.
 
     Returns
     -------
     params : list of dict
-        The winner first, then the others, best first: those that got most of the resource come
-        before others, unless any rung may win. They can be the ``initial_params`` of another
-        search.
+        The winner, followed by the other candidates, best first. Candidates with more of the
+        resource come first, unless a candidate may win at any rung. The list can be passed to
+        another search as ``initial_params``.
 
     Raises
     ------
@@ -326,7 +326,7 @@ def _best_ids(table, n):
 
 @own_numerics()
 def to_frame(search: FinishedSearch) -> "DataFrame":
-    """Return the candidates of a fitted search as a pandas DataFrame: the winner, then best first.
+    """Return the candidates of a fitted search as a pandas DataFrame, the winner first.
 
     Parameters
     ----------
@@ -337,10 +337,11 @@ def to_frame(search: FinishedSearch) -> "DataFrame":
     Returns
     -------
     frame : pandas.DataFrame of shape (n_candidates, n_params + 7)
-        A row for each candidate, at the largest resource that it got, or at its best rung if any
-        rung may win: a column for each parameter; ``score`` and ``std``, mean and standard
-        deviation over ``n_folds`` folds, which may be a part of them; ``n_resources``;
-        ``fit_seconds``, of one fold; ``status`` and ``error``. The index is the order of starting.
+        One row for each candidate, at its largest resource, or at its best rung if a candidate may
+        win at any rung. The columns are the parameters; ``score`` and ``std``, the mean and
+        standard deviation over ``n_folds`` folds, not all in a race; ``n_resources``;
+        ``fit_seconds``, the mean over folds; ``status`` and ``error``. The index is the order in
+        which candidates were started.
 
     Raises
     ------

@@ -13,7 +13,8 @@ from sksearch.reader._search_table import SearchTable
 from sksearch.reader._values import is_number, model_of
 from sksearch.reporting import _words as words
 
-N_ROWS, N_COLUMNS = 100, 8  # of a table of candidates; further parameters share a column
+# Maximum size of a table of candidates; further parameters share a column
+N_ROWS, N_COLUMNS = 100, 8
 
 # All rules begin with the class, so that a notebook keeps its own looks. Tones are mixed from the
 # colour of the text, so they suit light and dark.

@@ -29,10 +29,11 @@ def to_mlflow(
     tracking_uri: str | None = None,
     run_name: str | None = None,
 ) -> str:
-    """Log a fitted search to MLflow: a run for the search, and in it one for each candidate.
+    """Log a fitted search to MLflow: a run for the search, with a nested run for each candidate.
 
-    A candidate's run has its parameters, its metrics by resource as steps, its status and, if
-    known, its times. The run of the search has the parameters and the score of the best one.
+    The run of a candidate contains its parameters, its metrics with the resource as the step, its
+    status and, if known, its times. The run of the search contains the parameters and the score of
+    the best candidate.
 
     Parameters
     ----------
@@ -42,15 +43,15 @@ def to_mlflow(
     experiment : str, default="sksearch"
         Name of the experiment; created if missing.
     tracking_uri : str or None, default=None
-        Address of an MLflow server, such as ``"http://localhost:5000"``, or a store. None:
+        Address of an MLflow server, such as ``"http://localhost:5000"``, or of a store. None:
         MLflow's own default, set by ``MLFLOW_TRACKING_URI``.
     run_name : str or None, default=None
-        Name of the run of the search. None: the search's class.
+        Name of the run of the search. None: the name of the class.
 
     Returns
     -------
     run_id : str
-        The run of the search.
+        ID of the run of the search.
 
     Raises
     ------
@@ -63,9 +64,9 @@ def to_mlflow(
 
     Notes
     -----
-    Nothing but the numbers and texts of ``cv_results_`` is sent: no data and no models. Each call
-    makes new runs. In names of parameters and metrics an underscore replaces characters that
-    MLflow rejects, such as parentheses.
+    Only the numbers and texts of ``cv_results_`` are sent, not the data or models. Each call
+    creates new runs. In names of parameters and metrics, characters that MLflow does not accept,
+    such as parentheses, are replaced by an underscore.
 
     Examples
     --------

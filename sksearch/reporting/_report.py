@@ -24,18 +24,18 @@ class Report:
     Parameters
     ----------
     facts : object
-        Facts computed from the results.
+        Findings computed from the results.
     full : bool, default=False
-        If True, nothing is left out.
+        If True, list all tied candidates, parameters, rungs and failures.
 
     Attributes
     ----------
     advice : list of Advice
-        Advice with ``rule``, ``text`` and ``code``, the most urgent first.
+        Advice, the most urgent first, with the attributes ``rule``, ``text`` and ``code``.
 
     See Also
     --------
-    sksearch.report : Makes it.
+    sksearch.report : Creates a report.
 
     Examples
     --------
@@ -70,12 +70,12 @@ class Report:
 
     @own_numerics()
     def save(self, path: str | os.PathLike) -> Path:
-        """Write a page of HTML with pictures, which needs no other file.
+        """Write a self-contained HTML page with plots.
 
         Parameters
         ----------
         path : str or path-like
-            A file that ends with ".html".
+            Path of the file, with the ending ".html".
 
         Returns
         -------
@@ -128,18 +128,18 @@ def report(
     Parameters
     ----------
     search : estimator
-        A fitted search of this library, or ``GridSearchCV``, ``RandomizedSearchCV`` or a halving
-        scikit-learn search. Its results are read, nothing is trained. Or the result of
-        scikit-learn's ``cross_validate`` for a search with ``return_estimator=True``.
+        A fitted search of this library or scikit-learn, or the result of scikit-learn's
+        ``cross_validate`` for a search with ``return_estimator=True``. Nothing is trained.
     path : str, path-like or None, default=None
-        HTML file to write the report to, with pictures. None: no file.
+        HTML file to which the report is written, with plots. None: no file.
     full : bool, default=False
         If True, list all tied candidates, parameters, rungs and failures.
 
     Returns
     -------
     report : Report or NestedReport
-        Text if printed, HTML in a notebook. The report of a nested cross-validation has no HTML.
+        Report, shown as text by ``print`` and as HTML in a notebook. The report of a nested
+        cross-validation is text only.
 
     Raises
     ------

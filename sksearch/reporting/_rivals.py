@@ -158,7 +158,8 @@ def fold_ratio(table: SearchTable) -> float | None:
     n_repeats = getattr(cv, "n_repeats", None)
     if isinstance(n_repeats, int) and table.n_folds > n_repeats:
         return 1 / (table.n_folds / n_repeats - 1)
-    default = getattr(cv, "_default_test_size", None)  # of ShuffleSplit and its kin
+    # An attribute of ShuffleSplit and similar splitters
+    default = getattr(cv, "_default_test_size", None)
     if default is not None:
         share = getattr(cv, "test_size", None)
         share = share if isinstance(share, float) else default

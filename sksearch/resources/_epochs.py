@@ -20,7 +20,7 @@ from sksearch.estimators._pipeline import enter, is_searched, last_step, path_of
 
 #: Default maximum number of epochs: the R of Hyperband's published table.
 DEFAULT_MAX = 81
-DIGITS = 9  # of a second: nanoseconds are the resolution of a computer's clock
+DIGITS = 9  # digits of a second: clocks have a resolution of nanoseconds
 
 
 @dataclass(frozen=True)

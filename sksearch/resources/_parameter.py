@@ -19,36 +19,36 @@ from sksearch.history import Params
 
 @dataclass(frozen=True)
 class ParameterResource(Resource):
-    """One unit is one unit of an integer parameter, such as ``n_estimators``.
+    """Resource measured by an integer parameter of the estimator, such as ``n_estimators``.
 
-    Ensembles grow: scikit-learn's with ``warm_start``, LightGBM, XGBoost and CatBoost. A forest of
-    9 trees that grows to 27 pays for 18, and equals, tree by tree, the forest that ``fit`` with 27
-    returns. With other parameters (``max_iter`` of an MLP) continuing would give a different
-    model, so candidates are fitted again at each rung.
+    Ensembles grow from rung to rung: scikit-learn's with ``warm_start``, LightGBM, XGBoost and
+    CatBoost. If a forest of 9 trees grows to 27, 18 trees are fitted, and it is identical to a
+    forest fitted with 27. With other parameters, such as ``max_iter`` of an MLP, continued
+    training would give a different model, so candidates are fitted again at each rung.
 
     Parameters
     ----------
     name : str
         Name as in ``set_params``: ``"n_estimators"``, ``"clf__max_iter"``.
     grows : bool, default=False
-        If True, the plan expects candidates to grow. The search sets it. Each candidate's growth
-        is decided individually.
+        Whether the plan assumes that candidates grow; set by the search. For each candidate the
+        decision is made individually.
 
     Notes
     -----
     LightGBM, XGBoost and CatBoost continue from the model of the last rung, by ``init_model`` or
-    ``xgb_model`` of their ``fit``. If training draws no random numbers (subsampling, CatBoost's
-    random strength and permutations), the model equals the result of one ``fit``: bit-identical
-    with LightGBM and XGBoost, up to the last digits with CatBoost. Otherwise it is a different
-    model of the same kind, since the seeds of new trees follow from the seed and the number of
+    ``xgb_model`` of their ``fit``. If training uses no random numbers (for subsampling, or for
+    CatBoost's random strength and permutations), the model equals the result of a single ``fit``:
+    bit-identical with LightGBM and XGBoost, up to the last digits with CatBoost. Otherwise the
+    random numbers differ, because the seeds of new trees depend on the seed and the number of
     trees so far.
 
-    These are fitted again: boosting that stops by itself or with callbacks, ``"dart"``, ``"rf"``,
-    GOSS and ``"gblinear"``, CatBoost with ordered boosting or on a GPU, and any ``fit`` with
-    arguments such as ``eval_set``, ``init_score`` or an initial model. CatBoost chooses some
-    parameters by the number of trees. It continues if these are set or searched:
-    ``learning_rate``; ``leaf_estimation_iterations``, except for some losses such as "RMSE" and
-    "MultiClass"; with ``cat_features`` also ``max_ctr_complexity``.
+    The following models are fitted again at each rung: boosting that stops by itself or with
+    callbacks, ``"dart"``, ``"rf"``, GOSS and ``"gblinear"``, CatBoost with ordered boosting or on
+    a GPU, and any ``fit`` with arguments such as ``eval_set``, ``init_score`` or an initial model.
+    CatBoost derives some parameters from the number of trees. Training continues only if these are
+    set or searched: ``learning_rate``; ``leaf_estimation_iterations``, except for some losses such
+    as "RMSE" and "MultiClass"; with ``cat_features`` also ``max_ctr_complexity``.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class ParameterResource(Resource):
 
     @property
     def continues(self) -> bool:  # type: ignore[override]  # computed, and read only
-        """True if a promoted candidate pays only the difference to its last rung."""
+        """True if a promoted candidate continues training from its last rung."""
         return self.grows
 
     @property
@@ -75,7 +75,7 @@ class ParameterResource(Resource):
     def limits(
         self, estimator: Any, n_samples: int, n_splits: int, n_classes: int
     ) -> tuple[int, int]:
-        """Return 1 and the estimator's own value."""
+        """Return 1 and the value set on the estimator."""
         value = estimator.get_params().get(self.name)
         if value is None:
             value = _own_count(*owner_of(estimator, self.name))
@@ -87,7 +87,7 @@ class ParameterResource(Resource):
         return 1, int(value)
 
     def check(self, estimator: Any, names: Collection[str]) -> None:
-        """Raise ValueError if the parameter does not exist, or is itself searched."""
+        """Raise ValueError if the parameter does not exist, or is also searched."""
         owner, leaf = owner_of(estimator, self.name)
         if self.name not in estimator.get_params() and leaf not in unlisted_params(owner):
             known = ["epochs", "n_samples", "folds", "seconds", *estimator.get_params()]
@@ -120,7 +120,7 @@ class ParameterResource(Resource):
                 )
 
     def params(self, params: Params, amount: int) -> Params:
-        """Return the parameters with the amount added, so that the model can be made again."""
+        """Return the parameters including the amount, so that the model can be fitted again."""
         return {**params, self.name: amount}
 
     def train(
@@ -157,7 +157,7 @@ class ParameterResource(Resource):
         classes: Labels,
         fit_params: dict[str, Any],
     ) -> State:
-        """Fit once with the amount, for the same model; continue if parameters changed."""
+        """Fit once with the amount; continue step by step if parameters change during training."""
         if state.n_steps:
             return self.train(state, X, y, amount, state.n_steps, classes, fit_params)
         state.estimator.set_params(**{self.name: amount})

@@ -14,13 +14,13 @@ from sksearch.samplers._tpe import TPESampler
 
 N_CANDIDATES = 2_000
 RANDOM_SHARE = 0.1
-MIN_SAMPLES_LEAF = 2  # of a tree: with 1 its probabilities are 0 and 1
+MIN_SAMPLES_LEAF = 2  # of a tree; with 1, its probabilities are only 0 and 1
 KAPPA = 1.0  # standard deviations of a probability over the trees
 
 
 @dataclass(frozen=True)
 class BORESampler(LearningSampler):
-    """Propose the candidate most probably among the good ones, according to a classifier.
+    """Propose the candidate with the highest probability of being good, by a classifier.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class BORESampler(LearningSampler):
     n_initial : int or None, default=None
         Number of quasi-random candidates before the first model. None: between 4 and 10.
     transfer : {"rung", "none", "all", "survivors", "same"}, default="rung"
-        Results of a search with several resources to learn from, see `TPESampler`.
+        Results to learn from in a search with several rungs, see `TPESampler`.
 
     See Also
     --------
@@ -42,9 +42,9 @@ class BORESampler(LearningSampler):
     gamma) g)``, which increases with the ratio. A classifier estimates it directly, without either
     density [1]_: here a random forest, which handles choices, conditions and interactions. Its
     standard deviation, which grows with the distance from known candidates, is added to the
-    probability: alone, the probability has plateaus, and a search may never leave the first one.
-    Failed candidates, candidates that violate a bound and running ones are not good. One proposal
-    in ten is drawn at random, as a safeguard against a wrong classifier.
+    probability, because the probability alone has plateaus, and a search may never leave the first
+    one. Candidates that failed, violate a bound or are still running count as not good. One
+    proposal in ten is drawn at random, as a safeguard against a wrong classifier.
 
     References
     ----------

@@ -20,11 +20,11 @@ from sksearch.history import History, Params, Problem, Result
 from sksearch.samplers._observations import MAX_RESOURCE_RATIO, ResultIndex
 from sksearch.space import Space
 
-MIN_SIZE = 4  # of a population: half of it is selected
-N_DRAWS = 100  # until a candidate is new
-N_RESAMPLED = 50  # until a draw is inside the ranges, and allowed
-MIN_STEP = 1e-6  # on the unit cube; the distribution restarts below it
-MAX_DOUBLINGS = 5  # of the population
+MIN_SIZE = 4  # least size of a population, half of which is selected
+N_DRAWS = 100  # maximum number of draws to find a new candidate
+N_RESAMPLED = 50  # maximum number of draws to find an allowed point inside the ranges
+MIN_STEP = 1e-6  # least step on the unit cube; with smaller steps the distribution restarts
+MAX_DOUBLINGS = 5  # doublings of the population
 MAX_STEPS = 15  # maximum number of values of an integer, or ordered choices, for a margin of each
 DRAW, RESTART = 0xC3A, 0xC3B  # words of seeds, unique to this module
 
@@ -33,17 +33,17 @@ DRAW, RESTART = 0xC3A, 0xC3B  # words of seeds, unique to this module
 class CMAESSampler(Sampler):
     """Draw from a normal distribution that follows the results: CMA-ES with margin.
 
-    Numbers have a joint normal distribution on the unit cube with a mean, step size and
-    covariances learned from generation to generation; choices have probabilities. Margins keep
-    every value of an integer and every choice likely enough to be drawn [1]_. It requires the
+    Numbers are drawn from a joint normal distribution on the unit cube, and choices from
+    probabilities. Mean, step size, covariances and probabilities are updated in each generation.
+    Margins ensure a minimum probability for every integer and every choice [1]_. It requires the
     package ``cmaes``: ``pip install ".[cma]"`` in a checkout.
 
     Parameters
     ----------
     population_size : int or None, default=None
-        Number of results in a generation, at least 4. None: ``4 + floor(3 log(n_dims))``.
+        Number of candidates in a generation, at least 4. None: ``4 + floor(3 log(n_dims))``.
     sigma : float, default=0.2
-        First standard deviation, as a share of each parameter's range.
+        Initial standard deviation, as a share of the range of each parameter.
 
     Raises
     ------
@@ -54,17 +54,17 @@ class CMAESSampler(Sampler):
 
     Notes
     -----
-    The distribution is a function of the history: draws are repeated in the order of the log. A
-    generation consists of `population_size` results at the same resource, in the order of their
-    arrival. Running candidates therefore do no harm; their results may enter one generation late.
-    Results at less than a fortieth of the largest resource are ignored.
+    The distribution is a function of the history: it is computed by repeating the draws in the
+    order of the log. A generation consists of `population_size` results at the same resource, in
+    the order of their arrival, so it never waits for running candidates; their results may enter a
+    later generation. Results at less than a fortieth of the largest resource are ignored.
 
-    Only the ranks of scores matter; violated bounds rank behind all scores, and failures last. A
-    generation of equal scores is ignored. A draw equal to a known candidate enters with the known
-    score, and another one is drawn. The first mean is the first of the user's candidates,
-    otherwise the best candidate of an earlier search, otherwise the middle of the space. If steps
-    become smaller than a millionth of the space, or one of the other criteria of ``cmaes`` is met,
-    it restarts at a random point with twice the population.
+    Only the ranks of scores are used; candidates that violate bounds rank below all others, and
+    failed ones last. A generation of equal scores is ignored. If a draw equals a known candidate,
+    it gets the known score, and another one is drawn. The initial mean is the first of the user's
+    candidates, otherwise the best candidate of an earlier search, otherwise the middle of the
+    space. If steps become smaller than a millionth of the space, or one of the other criteria of
+    ``cmaes`` is met, it restarts at a random point with twice the population.
 
     References
     ----------
@@ -104,7 +104,7 @@ class CMAESSampler(Sampler):
             raise missing("CMA-ES needs the package cmaes", "cma")
 
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
-        """Draw from the distribution learned from the results so far."""
+        """Draw a candidate from the distribution learned so far."""
         space = history.problem.space
         if not any(dimension.size > 1 for dimension in space.dimensions):
             return space.sample(rng)
@@ -176,7 +176,7 @@ class Evolution:
         return np.random.RandomState(np.random.PCG64(words))  # seeding MT19937 takes long
 
     def _sample(self, rng: np.random.RandomState) -> tuple[Params, Any]:
-        """Return parameters and a draw, inside the ranges and allowed if one of many is."""
+        """Return parameters and a draw, if possible inside the ranges and allowed."""
         self.optimizer._rng = rng
         for _ in range(N_RESAMPLED):
             draw = self.optimizer.ask()
@@ -195,7 +195,7 @@ class Evolution:
         return self._draw(trial_id)
 
     def _draw(self, trial_id: int) -> tuple[Params | None, Any]:
-        """Return parameters and draw of a new trial, None if all were known; those are entered."""
+        """Return parameters and draw of a new trial, or None; known draws are entered."""
         rng, key_of = self._rng(trial_id), self.problem.space.key
         for _ in range(N_DRAWS):
             params, draw = self._sample(rng)

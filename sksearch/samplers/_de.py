@@ -24,7 +24,7 @@ FRESH = 0.05  # probability of drawing a mutant's choice from all choices
 
 @dataclass(frozen=True)
 class DESampler(PopulationSampler):
-    """Move the members of a population by differences between others: differential evolution.
+    """Differential evolution: move the members of a population by differences between others.
 
     Differences are large while the population is spread out and small once it has converged, so
     steps adapt to the problem, and to each parameter, without a model.
@@ -38,17 +38,17 @@ class DESampler(PopulationSampler):
 
     Notes
     -----
-    Trial i competes with member i modulo N and replaces it if its score is at least as good, as
-    soon as the score is known; running candidates therefore do no harm. The mutant follows [2]_,
-    ``v = x + F (b - x) + F (r - s)``, with b one of the two best members and r and s random
-    members; a gene outside its range is moved halfway to the end. Either a few parameters are
-    taken from v, or nearly all. F and CR are drawn for each candidate instead of adapted, because
-    a search has hundreds of evaluations, not thousands. The defaults were chosen on functions of 2
-    to 10 parameters with 30 evaluations each.
+    Trial i competes with member i modulo N, and replaces it as soon as its score is known if the
+    score is at least as good. Generations therefore never wait for running candidates. The mutant
+    follows [2]_, ``v = x + F (b - x) + F (r - s)``, with b one of the two best members and r and s
+    random members; a parameter outside its range is moved to the midpoint between x and the bound.
+    Either a few parameters are taken from v, or nearly all. F and CR are drawn for each candidate
+    instead of adapted, because a search has hundreds of evaluations, not thousands. The defaults
+    were chosen on functions of 2 to 10 parameters with 30 evaluations each.
 
     If r and s have different choices, the mutant takes the choice of r with probability F,
-    otherwise the choice of b or x. Rounded numbers and inactive parameters are drawn from their
-    interval.
+    otherwise the choice of b or x. An integer is placed at random within its interval of the unit
+    cube, and an inactive parameter at random.
 
     References
     ----------
@@ -75,7 +75,7 @@ class DESampler(PopulationSampler):
     transfer: str = "rung"
 
     def count_initial(self, problem: Problem) -> int:
-        """Return the number of members, all initially quasi-random."""
+        """Return the number of members, at first quasi-random."""
         return self.population_size or DEFAULT_SIZE
 
     def _offspring(

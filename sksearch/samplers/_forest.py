@@ -15,9 +15,10 @@ from sksearch.models._transforms import robust_power_transform
 from sksearch.samplers._observations import WITHOUT_JOINT, Observations
 from sksearch.samplers._surrogate import LearningSampler, maximiser
 
-RANDOM_SHARE = 0.1  # of the proposals: a safeguard against a wrong model
+RANDOM_SHARE = 0.1  # share of random proposals, as a safeguard against a wrong model
 N_CANDIDATES = 2_000  # a forest has no gradient to follow
-DISTANCE_SD = 1.0  # of the scores, at the distance of the whole range in each coordinate
+# In standard deviations of the scores, at the distance of the whole range in each coordinate
+DISTANCE_SD = 1.0
 LEAST_SD = 0.1  # lower limit for the spread of a margin, even if all trees agree
 
 
@@ -34,13 +35,14 @@ class ForestSampler(LearningSampler):
 
     Notes
     -----
-    Log-EI is maximised over 2,000 candidates, half of them near the best known points, and by
-    exchanges of single values; one proposal in ten is drawn at random, as a safeguard against a
-    wrong model [1]_. The standard deviation grows with the distance to the nearest observation,
-    and less with more observations: trees alone are overconfident far from few observations, which
-    may trap the search near its start. Failed candidates have no score: other forests model the
-    probability that a candidate does not fail and satisfies its bounds, and the expected
-    improvement is multiplied by it. Pending candidates enter with their predicted means.
+    The logarithm of the expected improvement is maximised over 2,000 candidates, half of them near
+    the best known points, and then by changes of single values. One proposal in ten is drawn at
+    random, as a safeguard against a wrong model [1]_. The standard deviation grows with the
+    distance to the nearest observation, and less with more observations: with only the variance of
+    the trees, the model is overconfident far from few observations, and the search may remain near
+    its start. The score of failed candidates is not imputed: other forests model the probability
+    that a candidate does not fail and satisfies its bounds, and the expected improvement is
+    multiplied by it. Candidates still running are assigned their predicted means.
 
     References
     ----------

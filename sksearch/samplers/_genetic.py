@@ -21,28 +21,28 @@ BEYOND = 0.5  # distance of a child beyond its parents, as a share of their dist
 
 @dataclass(frozen=True)
 class GeneticSampler(PopulationSampler):
-    """Cross and mutate the best candidates: a genetic algorithm.
+    """Genetic algorithm: crossover and mutation of the best candidates.
 
     Parameters
     ----------
     population_size : int or None, default=None
-        Number of the best results that may have children, at least 4. None: twice the number of
+        Number of the best candidates that may be parents, at least 4. None: twice the number of
         parameters, from 8 to 20.
     transfer : {"rung", "none", "all", "survivors", "same"}, default="rung"
         Results of a search with several resources to learn from, see `TPESampler`.
 
     Notes
     -----
-    Instead of generations, each child joins the N best as soon as its score is known, so running
-    candidates do no harm. Each parent is the better of two random members. A number of the child
-    is uniform between its parents' numbers and half their distance beyond them, BLX-0.5 [1]_; a
-    choice comes from one of them. Then each parameter is mutated with probability 1 / d: a number
-    by a normal step with a random scale from 0.3 to 30 % of its range, a choice by a draw from all
-    choices.
+    Instead of generations, the population consists of the N best results so far, so it never waits
+    for running candidates. Each parent is the better of two random members of the population. A
+    number is drawn uniformly between the numbers of both parents, extended on both sides by half
+    of their distance (BLX-0.5 [1]_); a choice is inherited from one parent. Then each of the d
+    parameters is mutated with probability 1 / d: a number by a normal step with a random scale of
+    0.3 to 30 % of its range, a choice by a new draw.
 
-    A parameter active in only one of the parents comes from that parent. If it is active in the
-    child and in neither parent, it is drawn again. Rounded numbers are drawn from their interval,
-    so that integers can drift.
+    A parameter active in only one parent is inherited from this parent, and a parameter active in
+    neither parent is drawn at random. An integer is placed at random within its interval of the
+    unit cube, so that small steps can change it.
 
     References
     ----------

@@ -33,73 +33,75 @@ class GPSampler(LearningSampler):
     ----------
     acquisition : str or Acquisition, default="log_ei"
         "log_ei", the logarithm of the expected improvement; "log_pi", the logarithm of the
-        probability of an improvement; "lcb", the confidence bound; "ei_per_second", the expected
+        probability of improvement; "lcb", the confidence bound; "ei_per_second", the expected
         improvement divided by the predicted seconds; "thompson", the maximum of a sampled
-        function; "entropy", the information about the greatest score, which may explore where no
-        improvement is expected [8]_; "portfolio", the first three in turn, with probabilities that
-        increase with the scores of their proposals, similar to [5]_; "ei_distribution", a draw
-        from the expected improvement as a density [3]_. The first three are short forms of
-        `acquisition.LogEI`, `acquisition.LogPI` and `acquisition.UCB`; pass such an object to set
-        its parameters.
+        function; "entropy", the information about the greatest score, which may explore regions
+        without expected improvement [8]_; "portfolio", one of the first three at a time, chosen
+        with probabilities that increase with the scores of its earlier proposals, similar to [5]_;
+        "ei_distribution", a draw from the expected improvement, normalised to a density [3]_. The
+        first three are short forms of `acquisition.LogEI`, `acquisition.LogPI` and
+        `acquisition.UCB`; pass such an object to set its parameters.
     pending : {"believer", "fantasies", "penalisation", "thompson"}, default="believer"
-        Treatment of running candidates. "believer": their scores are their predicted means [2]_;
-        "fantasies": their scores are sampled several times, and the acquisition function is
+        Treatment of candidates still running. "believer": they are assigned their predicted means
+        [2]_; "fantasies": their scores are sampled several times, and the acquisition function is
         averaged over the samples [1]_; "penalisation": balls around them are excluded; "thompson":
-        each proposal is the maximum of another sampled function. The first two also update the
-        best score, so that no improvement is expected twice.
+        each proposal is the maximum of a newly sampled function. The first two also update the
+        best score.
     n_initial : int or None, default=None
         Number of quasi-random candidates before the first model. None: between 4 and 10.
     kernel : {"matern52", "matern32", "matern12", "squared_exponential"}, default="matern52"
-        Smoothness of the score over the numbers.
+        Kernel on the numbers, which determines the smoothness of the score.
     warp : bool, default=False
-        Whether the kernel learns a warping of each number.
+        Whether a warping of each number is learned.
     marginalise : bool, default=False
-        Whether to average the acquisition function over ten samples of the hyperparameters, which
-        costs more than their most probable values.
+        Whether to average the acquisition function over ten samples of the hyperparameters,
+        instead of using their most probable values. This takes more time.
     transfer : {"rung", "none", "all", "survivors", "same", "joint"}, default="rung"
-        Results of a search with several resources to learn from. "rung": results at the largest
-        resource with enough of them, at least a fortieth of the largest; "joint": all results at
-        such resources, with the resource as one more coordinate; the others: results of the
-        current bracket, and none, all, the survivors (SURV in [6]_) of earlier brackets, or the
-        candidates stopped there at the same resource.
+        Results to learn from in a search with several rungs. "rung": results at the largest
+        resource with enough of them; "joint": all results, with the resource as an additional
+        coordinate. Both ignore results at less than a fortieth of the largest resource. The others
+        use results at the lowest rung of the current bracket: its own and, from earlier brackets,
+        none ("none"), all ("all"), only from survivors ("survivors", SURV in [6]_) or only from
+        candidates stopped there ("same").
     n_restarts : int, default=0
-        Number of random points, in addition to the mode of the prior, from which the
-        hyperparameters are optimised.
+        Number of random starting points of the optimisation of hyperparameters, in addition to the
+        mode of the prior.
     guards : collection of str, default=("interior", "outliers", "prior", "second_opinion", "ties")
-        Safeguards against errors of the model, see the notes. ``()`` gives plain Bayesian
-        optimisation as in the literature: "log_ei" is then the expected improvement [7]_, which
-        has the same maximum.
+        Safeguards against errors of the model, see Notes. ``()`` gives plain Bayesian optimisation
+        as in the literature: "log_ei" then has the same maximum as the expected improvement [7]_.
 
     Notes
     -----
-    Failed candidates do not get a score: a second process models the probability that a candidate
-    does not fail, and the acquisition function is multiplied by it. It is also multiplied by the
-    probability that each measured bound is satisfied, from a process of the distance to the bound;
-    the score to improve on is then the best among candidates that satisfy all bounds, and before
-    there is one, only the probability counts.
+    The score of failed candidates is not imputed. A second process models the probability that a
+    candidate does not fail, and the acquisition function is multiplied by it. Measured bounds are
+    treated in the same way: a process models the distance to each bound, and the acquisition
+    function is multiplied by the probability that the bound is satisfied. The best score is then
+    the best among candidates that satisfy all bounds. Before the first such candidate, only the
+    probability is maximised.
 
-    The guards, each of which can be disabled by naming only the others in `guards`:
+    To disable a guard, list only the others in `guards`:
 
     - "interior": the acquisition function is multiplied by a prior belief that the maximum is not
-      at the ends of the ranges, which fades as results arrive [4]_. Without it the acquisition
-      function favours the ends, where a process is most uncertain. Sampled proposals ("thompson",
-      "ei_distribution") need no such prior.
-    - "outliers": scores far below the others are raised, and all are transformed towards
-      normality; otherwise they are standardised, which may be better in a curved valley.
-    - "prior": the hyperparameters of the process of scores have a prior. Without it they maximise
-      the marginal likelihood, as in most papers, which a few results hardly determine.
+      at the bounds of the ranges, with an influence that decreases with the number of results
+      [4]_. Otherwise proposals are often at the bounds, because a Gaussian process is most
+      uncertain there. Not used for sampled proposals ("thompson", "ei_distribution").
+    - "outliers": very low scores are clipped, and all scores are transformed towards normality.
+      Otherwise scores are only standardised, which may be better in a curved valley.
+    - "prior": the hyperparameters of the process of scores have a prior. Otherwise they maximise
+      the marginal likelihood, as in most papers; this is unreliable with few results.
     - "second_opinion": after five results without an improvement, every second proposal comes from
-      `TPESampler`, until a better one is found. A wrong process may remain wrong, since it only
-      evaluates points where it expects most.
-    - "ties": each score exactly equal to the best, common with accuracies, raises the minimum
+      `TPESampler`, until there is one. A wrong model may otherwise remain wrong, because only its
+      own proposals are evaluated.
+    - "ties": each candidate with exactly the best score, common for accuracies, raises the minimum
       improvement by 0.3 standard deviations.
 
     The last two apply only to "log_ei", "log_pi", "lcb", "ei_per_second" and `Acquisition`
     objects, and not with ``transfer="joint"``.
 
-    With more than 500 results and failures the processes use the 25 best, a sample of 500 as in
-    `TPESampler`, and all results since the sample was drawn, which is repeated after every fifty.
-    The time of a proposal therefore does not grow, except when `TPESampler` also uses all results.
+    With more than 500 results and failures, the processes use the 25 best results, a sample of 500
+    as in `TPESampler`, and all results since the sample was drawn; a new sample is drawn after
+    every 50 results. The time of a proposal therefore does not grow with the number of results,
+    except if `TPESampler` uses all results.
 
     References
     ----------
@@ -173,25 +175,25 @@ class GPSampler(LearningSampler):
             return Proposal(self, history, data, rng).params()
 
     def predict(self, history: History, start: Start, params: Params) -> Prediction | None:
-        """Return median and interval of the score under the model used for proposals.
+        """Return median and interval of the score, according to the model used for proposals.
 
-        Running candidates are ignored. With several processes, the prediction has the mean and
-        variance of their mixture. The interval is widened by the errors of earlier predictions,
-        but never beyond the model-free interval of earlier scores.
+        Candidates still running are ignored. For several processes, mean and variance of their
+        mixture are used. The interval is widened according to the errors of earlier predictions,
+        but is never wider than the interval of earlier scores.
 
         Parameters
         ----------
         history : History
-            History at the time of the proposal.
+            History of the search at the time of the proposal.
         start : Start
             Resource and bracket of the candidate.
         params : dict
-            Candidate, from any source.
+            Candidate, whether proposed by this sampler or not.
 
         Returns
         -------
         prediction : Prediction or None
-            None before the first model.
+            Prediction; None before the first model is fitted.
         """
         problem = history.problem
         data = self._observe(history, start)

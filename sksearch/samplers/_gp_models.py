@@ -219,5 +219,5 @@ def _unstandardise(y: np.ndarray, z: np.ndarray) -> np.ndarray:
 
 
 def _centred_log(seconds: np.ndarray) -> np.ndarray:
-    logs = np.log(np.maximum(seconds, 1e-6))  # clocks may tell 0 seconds
+    logs = np.log(np.maximum(seconds, 1e-6))  # a measured time may be 0 seconds
     return logs - logs.mean()

@@ -1,4 +1,4 @@
-"""One proposal by Gaussian processes: the criterion, pending candidates, the final choice."""
+"""A proposal by Gaussian processes: acquisition function, pending candidates, choice."""
 
 import bisect
 import math
@@ -96,7 +96,7 @@ class Proposal:
             acquisition, feasible = Indifferent(), ~feasible
         best = [np.max(model.fitted()[feasible]) for model in models]
         if len(failed := self.data.failed):
-            # Evaluating these points teaches nothing, and information is the point of exploring.
+            # Evaluating these points gives no information, which is the purpose of exploring.
             models = [
                 model.condition_on(failed, np.minimum(model.predict(failed)[0], top))
                 for model, top in zip(models, best, strict=True)
@@ -184,7 +184,7 @@ class EIDistribution(Strategy):
     def choose(self, proposal: Proposal) -> Params:
         """Return the draw."""
         rng = proposal.rng
-        # The prior of an inner maximum is for maxima only, which the ends attract.
+        # The prior of an inner maximum is only needed for maxima, which are often at the bounds.
         criterion = proposal.criterion(LogEI(), interior=False)
         points = all_points(proposal.history)
         points = draw(proposal.space, rng, 1_000) if points is None else points
@@ -349,7 +349,7 @@ class Penalisation(PendingOption):
         model, U = models[0], proposal.data.pending
         points = np.vstack([draw(proposal.space, proposal.rng, 200), proposal.data.U])
         slopes = model.predict_with_gradient(points)[2]
-        # A flat model would exclude everything.
+        # With a flat model, the balls would exclude all points.
         lipschitz = max(float(np.sqrt((slopes**2).sum(axis=1)).max()), 1e-3)
         mean, sd = model.predict(U)
         penalties = [

@@ -27,7 +27,7 @@ class GridSampler(Sampler):
     """
 
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
-        """Return the next candidate of the grid not known yet.
+        """Return the next candidate of the grid not yet started.
 
         Raises
         ------

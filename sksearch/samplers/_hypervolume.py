@@ -17,12 +17,13 @@ from sksearch.samplers._observations import WITHOUT_JOINT, Observations
 from sksearch.samplers._surrogate import LearningSampler, maximiser
 
 ONE_SCORE = GPSampler()  # proposes if there is one objective
-MARGIN = 0.1  # of the total range: distance of the reference below the worst values
+# Distance of the reference point below the worst values, as a share of the total range
+MARGIN = 0.1
 
 
 @dataclass(frozen=True)
 class HypervolumeSampler(LearningSampler):
-    """Model each objective with a Gaussian process, and maximise the expected gain of the front.
+    """Model each objective by a Gaussian process, and maximise the expected gain in hypervolume.
 
     Parameters
     ----------
@@ -33,12 +34,12 @@ class HypervolumeSampler(LearningSampler):
 
     Notes
     -----
-    The criterion is the logarithm of the expected improvement of the volume between the front and
-    a reference point [1]_, a tenth of the total range below the front's worst values. It is exact
-    for two objectives, and for more an average over points of the region not dominated by the
-    front. The objectives are transformed like the scores in `GPSampler`. Failures and bounds are
-    also modelled as there, and pending candidates enter with their predicted means. With one
-    objective it is equal to `GPSampler`.
+    The acquisition function is the logarithm of the expected improvement of the volume between the
+    Pareto front and a reference point [1]_. In each objective the reference point is a tenth of
+    the total range below the worst value of the front. The expected improvement is exact for two
+    objectives; for more it is an average over points not dominated by the front. Transformation of
+    the objectives, failures and bounds are as in `GPSampler`, and candidates still running are
+    assigned their predicted means. With one objective the sampler is equivalent to `GPSampler`.
 
     References
     ----------
@@ -90,7 +91,7 @@ class HypervolumeSampler(LearningSampler):
     def _criterion(
         self, history: History, data: Observations, rng: np.random.Generator
     ) -> HypervolumeCriterion:
-        """Return the expected improvement with all further factors."""
+        """Return the expected improvement, multiplied by all other factors."""
         models = Models(self, history, data)
         processes = models.objectives()
         numbers = np.flatnonzero(~history.problem.space.categorical)

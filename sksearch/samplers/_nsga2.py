@@ -17,24 +17,24 @@ N_CHILDREN = 20  # the first new and allowed one is used
 
 @dataclass(frozen=True)
 class NSGA2Sampler(Sampler):
-    """Breed candidates from the best, by non-dominated sorting and crowding distance.
+    """NSGA-II: children of the best candidates, by non-dominated sorting and crowding distance.
 
     Parameters
     ----------
     population_size : int, default=20
-        Number of candidates that may have children, and of initial quasi-random ones.
+        Number of candidates that may be parents, and number of initial quasi-random candidates.
     crossover : float, default=0.9
         Probability that a child has two parents.
     eta_crossover, eta_mutation : float, default=15.0
-        Similarity of children to their parents; larger is more similar.
+        Distribution indices of crossover and mutation. With larger values, children are more
+        similar to their parents.
 
     Notes
     -----
-    This is the algorithm of [1]_ one child at a time: the population is the best of all results,
-    ordered by constraint violation, front and crowding distance, so it is a function of the
-    history and needs no generations. Numbers use simulated binary crossover and polynomial
-    mutation, choices are inherited from either parent or drawn again. It needs no model, but many
-    candidates.
+    This is the algorithm of [1]_ without generations: each candidate is a child of the best
+    results so far, ordered by constraint violation, front and crowding distance. Numbers use
+    simulated binary crossover and polynomial mutation; choices are inherited from one parent or
+    drawn again. The sampler has no model, and needs many candidates.
 
     References
     ----------
@@ -76,7 +76,7 @@ class NSGA2Sampler(Sampler):
                 raise ValueError(f"{name}={getattr(self, name)} must be positive.")
 
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
-        """Propose a quasi-random point, or a child of two of the best."""
+        """Propose a quasi-random point, or a child of two of the best candidates."""
         space = history.problem.space
         data = observe(history, start, n_enough=space.n_dims + 2)
         n_tried = len(data.y) + len(data.failed) + len(data.running)
@@ -106,7 +106,8 @@ class NSGA2Sampler(Sampler):
         crossed = np.where(space.categorical, other, middle + beta * half)
         take = rng.random(one.shape) < 0.5
         take &= rng.random((len(one), 1)) < self.crossover
-        return np.clip(np.where(take, crossed, one), 0, 1)  # beyond the ends is the end
+        # Values outside the range are moved to its bound
+        return np.clip(np.where(take, crossed, one), 0, 1)
 
     def _mutate(self, space: Space, U: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Return points with one coordinate changed on average, shape (n, n_dims)."""

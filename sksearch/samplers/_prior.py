@@ -1,4 +1,4 @@
-"""The user's beliefs, for samplers without a model to combine them with."""
+"""Use of the user's prior by samplers without a model."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,27 +10,27 @@ from sksearch.history import History, Params, Prediction, Problem
 from sksearch.space import Beliefs
 
 MOST = 0.5  # share of the draws from the prior at first
-ENOUGH = 10.0  # from 2 * ENOUGH trials on, the share is ENOUGH / n
+ENOUGH = 10.0  # the share of the prior is ENOUGH / n, but at most one half
 
 
 @dataclass(frozen=True)
 class PriorSampler(Sampler):
-    """Mix draws from the user's prior with the proposals of any sampler.
+    """Draw some candidates from the user's prior, and take the others from any sampler.
 
-    The prior belongs to the problem, from the parameter `prior` of a search. Samplers with a
-    Gaussian process, densities or a forest need no mixing: they weight their proposals by it.
+    The prior is the parameter `prior` of the search. It is not needed around samplers with a
+    Gaussian process, densities or a forest, which use the prior themselves.
 
     Parameters
     ----------
     sampler : Sampler
-        Source of the other proposals.
+        Sampler of the other candidates.
 
     Notes
     -----
     The n-th candidate is drawn from the prior with a probability of 1 / 2 or 10 / n, whichever is
     smaller. The mixture of the prior and the uniform distribution follows [1]_; the decay of the
-    prior follows [2]_. Among n > 20 candidates about 10 + 10 log(n / 20) are draws from the prior,
-    and a misleading prior costs no more than these: 26 of 100.
+    prior follows [2]_. Among n > 20 candidates, about 10 + 10 log(n / 20) are drawn from the
+    prior, such as 26 of 100. A misleading prior costs no more than these candidates.
 
     References
     ----------
@@ -64,7 +64,7 @@ class PriorSampler(Sampler):
 
     @property
     def reads(self) -> Reads:
-        """Inputs of the sampler, and the prior."""
+        """Declarations of the sampler, with the prior added."""
         return replace(self.sampler.reads, prior=True)
 
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
@@ -76,7 +76,7 @@ class PriorSampler(Sampler):
         return self.sampler.ask(history, start, rng)
 
     def predict(self, history: History, start: Start, params: Params) -> Prediction | None:
-        """Return the prediction of the sampler's model, for any candidate."""
+        """Return the prediction of the model of the sampler, for any candidate."""
         return self.sampler.predict(history, start, params)
 
 

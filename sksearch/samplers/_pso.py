@@ -17,38 +17,40 @@ from sksearch.samplers._observations import Observations, ResultIndex
 from sksearch.samplers._population import PopulationSampler, fittest, genes_of
 from sksearch.space import Space
 
-INERTIA = 0.6  # with PULL: swarms that do not explode, and converge within tens of evaluations
+INERTIA = 0.6  # with PULL, swarms do not diverge, and converge within tens of evaluations
 PULL = 1.5
-MAX_STEP = 0.2  # of the range
+MAX_STEP = 0.2  # maximum step, as a share of the range
 FRESH = 0.1  # weight of a draw from all choices; the particle's own choice has the weight INERTIA
 
 
 @dataclass(frozen=True)
 class PSOSampler(PopulationSampler):
-    """Particles move towards the best points found: particle swarm optimisation.
+    """Particle swarm optimisation: particles move towards the best points found.
 
     Parameters
     ----------
     population_size : int or None, default=None
         Number of particles, at least 4. None: 10.
     asynchronous : bool, default=True
-        If True, a particle uses all results so far. If False, only results of earlier rounds, with
-        one move of every particle in each round.
+        If True, a particle uses all results so far. If False, it uses only results of earlier
+        rounds; in each round every particle moves once.
     transfer : {"rung", "none", "all", "survivors", "same"}, default="rung"
         Results of a search with several resources to learn from, see `TPESampler`.
 
     Notes
     -----
-    The velocity is ``0.6 (x - x') + 1.5 (a (p - x) + b (g - x))``, with x' the place before the
-    last one, and a and b uniform in [0, 1] for each parameter. In [2]_ the weights are 0.7298 and
-    1.49618, for swarms with thousands of evaluations. Steps are limited to a fifth of a range, and
-    reflected at its ends. A particle with zero velocity moves to a random place.
+    The velocity is ``0.6 (x - x') + 1.5 (a (p - x) + b (g - x))``, with x the position of the
+    particle, x' its previous position, p its best position, g the best position of all particles,
+    and a and b are uniform in [0, 1] for each parameter. In [2]_ the weights are 0.7298 and
+    1.49618, for swarms with thousands of evaluations. Steps are limited to a fifth of the range,
+    and reflected at its bounds. A particle with zero velocity moves to a random position.
 
-    A particle moves even if its last result is not known yet, and nothing waits for the end of a
-    round; late results of a round count from their arrival on.
+    A particle moves even if its last result is not yet known, and no particle waits for the end of
+    a round; a late result is used as soon as it arrives.
 
-    A choice is drawn among the particle's own, its best, the overall best and a random one, with
-    the same weights. Rounded numbers and inactive parameters are drawn from their interval.
+    A choice is drawn, with the same weights, among the choices at x, p and g and a random one. An
+    integer is placed at random within its interval of the unit cube, and an inactive parameter at
+    random.
 
     References
     ----------
@@ -75,13 +77,13 @@ class PSOSampler(PopulationSampler):
     transfer: str = "rung"
 
     def count_initial(self, problem: Problem) -> int:
-        """Return the number of particles, with quasi-random first places."""
+        """Return the number of particles, at first in quasi-random positions."""
         return self.population_size or 10
 
     def _offspring(
         self, history: History, data: Observations, rng: np.random.Generator
     ) -> np.ndarray:
-        """Return the next place of the current particle."""
+        """Return the next position of the current particle."""
         space, trial_id = history.problem.space, len(history.trials)
         size = self.count_initial(history.problem)
         n_seen = trial_id if self.asynchronous else trial_id - trial_id % size
@@ -99,7 +101,7 @@ class PSOSampler(PopulationSampler):
 
 
 def _moved(space: Space, places: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return the next place of a particle from its last two, its best and the overall best."""
+    """Return the next position of a particle from its last two, its best and the overall best."""
     if np.array_equal(places, places[[0, 0, 0, 0]], equal_nan=True):
         return rng.random(space.n_dims)  # zero velocity: it would stay there
     x, before, p, g = genes_of(space, places, rng)

@@ -13,22 +13,22 @@ METHODS = ("sobol", "halton", "hammersley", "lhs")
 
 @dataclass(frozen=True)
 class QuasiRandomSampler(Sampler):
-    """Take candidates from a low-discrepancy design in the unit cube.
+    """Take candidates from a space-filling design in the unit cube.
 
     Parameters
     ----------
     method : {"sobol", "halton", "hammersley", "lhs"}, default="sobol"
-        Scrambled Sobol or Halton sequence, both infinite; or Hammersley set or Latin hypercube,
-        designed for `n_points` candidates and then repeated with new randomisation.
+        Design: a scrambled Sobol or Halton sequence, both infinite, or a Hammersley set or Latin
+        hypercube of `n_points` candidates, repeated with new randomisation if the search
+        continues.
     n_points : int, default=128
-        Number of candidates for the design of a Hammersley set or Latin hypercube; ignored by the
-        sequences.
+        Number of candidates of a Hammersley set or Latin hypercube; ignored for the sequences.
 
     Notes
     -----
-    A Hammersley set is a grid of step ``1 / n_points`` with a random shift in its first coordinate
-    and a scrambled Halton sequence in the others. Its order is shuffled, so that a search that
-    stops early covers the whole range of the first parameter.
+    The first coordinate of a Hammersley set is a randomly shifted grid of step ``1 / n_points``;
+    the others are a scrambled Halton sequence. Its order is shuffled, so that a search that stops
+    early covers the whole range of the first parameter.
 
     References
     ----------
@@ -69,7 +69,7 @@ class QuasiRandomSampler(Sampler):
             raise ValueError(f"n_points={self.n_points} must be at least 1.")
 
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
-        """Return the design's point for the next trial."""
+        """Return the point of the design for the next trial."""
         problem = history.problem
         i = len(history.trials) - len(problem.initial_params)
         return problem.space.from_unit(self._points(history, max(i, 0) + 1)[max(i, 0)])

@@ -30,5 +30,5 @@ class RandomSampler(Sampler):
     """
 
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
-        """Draw from the space."""
+        """Draw a candidate from the space."""
         return history.problem.space.sample(rng)

@@ -67,7 +67,7 @@ class ResultIndex:
         self.n_read = 0
         self.n_objectives, self.n_bounds = len(problem.objectives), len(problem.bounds)
         self.points = GrowingArray(n_dims)  # of all trials
-        self.by_resource: dict[int, Table] = {}  # of scores
+        self.by_resource: dict[int, Table] = {}  # table of scores by resource
         self.failures = Table(self._length)
         self.failed: dict[int, int] = {}  # position in the log by trial id
         self.known: tuple[np.ndarray, np.ndarray] = np.empty((0, n_dims)), np.empty(0)

@@ -12,30 +12,29 @@ from sksearch.models._transforms import robust_power_transform
 METHODS = ("tchebycheff", "hypervolume")
 RHO = 0.05  # weight of the sum, added to the largest part, see [1]_
 KEPT = ("gp", "earlier tasks")  # cache entries that detect changes themselves
-MARGIN = 0.05  # of the range: distance of the reference point below the worst values
+MARGIN = 0.05  # distance of the reference point below the worst values, as a share of the range
 
 
 @dataclass(frozen=True)
 class ScalarisedSampler(Sampler):
-    """Use a sampler of a single score for several objectives, with new weights each time.
+    """Use a single-score sampler for several objectives, with new weights for each proposal.
 
     Parameters
     ----------
     sampler : Sampler
         Any sampler; it receives one score for each candidate.
     method : {"tchebycheff", "hypervolume"}, default="tchebycheff"
-        Conversion of objectives to a score. "tchebycheff": the largest weighted loss plus a
-        twentieth of the sum of all, ParEGO [1]_; "hypervolume": the minimum of the objectives
-        divided by their weights, with the volume under the front as its average over weights [2]_.
+        Conversion of objectives to a score. "tchebycheff": the largest weighted loss plus 0.05
+        times the sum of all weighted losses, as in ParEGO [1]_. "hypervolume": the minimum of the
+        objectives divided by their weights; its average over weights is the hypervolume [2]_.
 
     Notes
     -----
     Each objective is transformed like the scores in `GPSampler`, and scaled to the observed range.
-    Weights are drawn uniformly, for "hypervolume" from the sphere. For a sampler without bounds, a
-    candidate that violates one has a score below all others, lower for larger violations. Failures
-    are left to the sampler, and so are bounds if it supports them. A single objective is used as
-    the score.
-    objective, it is the score.
+    Weights are drawn uniformly, from the sphere for "hypervolume". Failures are passed on to the
+    sampler, as are bounds if it supports them. Otherwise a candidate that violates a bound gets a
+    score below all others, which decreases with the violation. A single objective is used as the
+    score. objective, it is the score.
 
     References
     ----------
@@ -63,11 +62,11 @@ class ScalarisedSampler(Sampler):
 
     @property
     def reads(self) -> Reads:
-        """Inputs of the sampler, with objectives and bounds."""
+        """Declarations of the sampler, with objectives and bounds added."""
         return replace(self.sampler.reads, results=True, objectives=True, bounds=True)
 
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
-        """Ask the sampler with a history of weighted objectives."""
+        """Call the sampler with a history of weighted objectives."""
         m = len(history.problem.objectives)
         if not m and (self.sampler.reads.bounds or not history.problem.bounds):
             return self.sampler.ask(history, start, rng)
@@ -77,7 +76,7 @@ class ScalarisedSampler(Sampler):
             weights = rng.dirichlet(np.ones(m))
         else:
             weights = np.abs(rng.standard_normal(m))
-            # No objective is ignored: its ties would be broken at random.
+            # No weight is 0, otherwise ties would be broken at random.
             weights = np.maximum(weights / np.sqrt((weights**2).sum()), 1e-3)
         return self.sampler.ask(self._view(history, weights), start, rng)
 

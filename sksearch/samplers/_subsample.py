@@ -77,7 +77,7 @@ class Largest:
         if n > self._n_read:
             new, self._n_read = slice(self._n_read, n), n
             found = keys(new)
-            # Hardly any new row of a long history is kept.
+            # Most new rows of a long history are not kept.
             if self._least is None or max(map(tuple, found)) > self._least:
                 self._keep(np.arange(new.start, n), found)
         return self

@@ -22,7 +22,7 @@ from sksearch.samplers._subsample import Extract
 from sksearch.samplers._surrogate import LearningSampler, first_new
 from sksearch.space import Space
 
-N_DRAWS = 24  # from l, one of which is proposed
+N_DRAWS = 24  # draws from l, of which the best is proposed
 MAX_GOOD = 25  # candidates: with more, l would include mediocre ones
 N_RECENT = 25  # last results, with full weight in g
 SCALE = 0.2  # bandwidth of a single point, on the unit cube
@@ -30,22 +30,24 @@ SCALE = 0.2  # bandwidth of a single point, on the unit cube
 
 @dataclass(frozen=True)
 class TPESampler(LearningSampler):
-    """Propose candidates likely among the good ones and unlikely among the others.
+    """Propose candidates by the ratio of two densities: of good candidates and of the others.
 
     Parameters
     ----------
     gamma : float, default=0.1
         Share of the results that count as good, at most 25 of them.
     multivariate : bool, default=True
-        Whether the densities model dependencies between parameters. False: one density for each
-        parameter, as in [1]_.
+        Whether the densities model dependencies between parameters. If False, each parameter has
+        its own density, as in [1]_.
     n_initial : int or None, default=None
         Number of quasi-random candidates before the first model. None: between 4 and 10.
     transfer : {"rung", "none", "all", "survivors", "same"}, default="rung"
-        Results of a search with several resources to learn from: results at the largest resource
-        with enough of them, as in BOHB [2]_, at least a fortieth of the largest; or results of the
-        current bracket, and none, all, the survivors of earlier ones, or the candidates stopped
-        there at the same resource (NONE, ALL, SURV and SAME in [4]_).
+        Results to learn from in a search with several rungs. "rung": results at the largest
+        resource with enough of them, as in BOHB [2]_, ignoring results at less than a fortieth of
+        the largest resource. The others use results at the lowest rung of the current bracket: its
+        own and, from earlier brackets, none ("none"), all ("all"), only from survivors
+        ("survivors") or only from candidates stopped there ("same"); see NONE, ALL, SURV and SAME
+        in [4]_.
 
     Notes
     -----
@@ -53,17 +55,17 @@ class TPESampler(LearningSampler):
     p(x | y): the density l of parameters with a score among the best, p(x | y >= y*), and the
     density g of the others, with p(y >= y*) = gamma. According to Bayes' rule p(y >= y* | x) =
     gamma l / (gamma l + (1 - gamma) g), and the expected improvement over y* is proportional to
-    it, as l is one density for all scores above y*. Both increase with l / g [1]_, so the sampler
-    takes the draw with the greatest l / g of 24 draws from l. Failed candidates, candidates that
-    violate a bound and running ones belong to g. The ratio l / g is multiplied by the probability
-    that a candidate does not fail and satisfies its bounds, from the densities of candidates that
-    did and of the others.
+    it, because l is the same density for all scores above y*. Both increase with l / g [1]_, so
+    the sampler draws 24 candidates from l and proposes the one with the greatest l / g. Candidates
+    that failed, violate a bound or are still running belong to g. The ratio l / g is multiplied by
+    the probability that a candidate does not fail and satisfies its bounds, computed in the same
+    way from two densities.
 
-    With more than 300 results and failures the densities use the 25 best and a sample of 300,
-    drawn with probabilities that increase with their position in the order of arrival [5]_, like
-    the weights of all others in g. The time of a proposal therefore does not grow. With several
-    objectives, races over folds and values of `transfer` other than "rung", all results are used,
-    and the time grows.
+    With more than 300 results and failures, the densities use the 25 best results and a sample of
+    300. As in the weights of g, later results have a higher probability of being drawn [5]_. The
+    time of a proposal therefore does not grow with the number of results. With several objectives,
+    in races over folds and with `transfer` other than "rung", all results are used, and the time
+    grows.
 
     References
     ----------

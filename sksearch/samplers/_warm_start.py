@@ -1,4 +1,4 @@
-"""Results of earlier searches for other tasks, as a start for any sampler.
+"""Transfer of results of earlier searches to any sampler.
 
 ==========  ======================================================================
 T           number of earlier tasks
@@ -32,7 +32,8 @@ N_WINNERS = 2  # best candidates of earlier tasks to try first
 LEVEL = 1e-3  # weight of a task's mean, added to its gain: decides if no task expects a gain
 MIN_GAIN = 0.01  # normal scores: the sampler proposes if the tasks later expect less
 N_FIRST = 3  # number of scores from which the tasks are weighted by them
-MAX_POINTS = 150  # of an earlier task: half of them its best, the others spread over the ranks
+# Points of an earlier task: half of them the best, the others spread over the ranks
+MAX_POINTS = 150
 N_TOP = 20  # points of each earlier task among which the first candidates are chosen
 N_SAMPLES = 200  # draws from each model to estimate the weights
 N_CANDIDATES = 1_000  # points at which the gains are computed
@@ -103,32 +104,33 @@ def part_of(params: Mapping[str, Any], space: Space) -> Params | None:
 
 @dataclass(frozen=True)
 class WarmStart(Sampler):
-    """Start from good candidates of earlier searches for other tasks; continue with any sampler.
+    """Transfer learning: use the results of earlier searches, together with any sampler.
 
     Parameters
     ----------
     sampler : Sampler
-        Fallback sampler; its share grows as earlier tasks prove uninformative.
+        Sampler of the other candidates. Its share grows if the earlier tasks prove uninformative.
     earlier : sequence of EarlierTask
-        Results of earlier searches, on other data or for another estimator.
+        Results of earlier searches on different data or for a different estimator.
 
     Notes
     -----
-    Scores of each task are converted to normal scores by their ranks [3]_, and modelled by a
-    Gaussian process. The best candidates of two tasks are tried first: the ones with the greatest
-    expected gain over all tasks. Each later proposal maximises the transfer acquisition function
-    [2]_: a weighted mean of the expected gain over the best candidate tried, for each task, and of
-    the expected improvement under a process of the search's own results. If no task expects an
-    improvement, their expected scores decide until there are four results, and a `sampler` that
-    learns proposes afterwards.
+    The scores of each task are converted to normal scores by their ranks [3]_, and modelled by a
+    Gaussian process. The first two candidates are the best candidates of two tasks, chosen by
+    their expected gain over all tasks. Each later proposal maximises the transfer acquisition
+    function [2]_: the weighted mean of the expected gain in each task over the best candidate
+    tried, and of the expected improvement in a process of the new results. If no improvement is
+    expected in any task, candidates are chosen by their expected scores until there are four
+    results, and by `sampler` afterwards, if it learns from results.
 
-    The weights follow the ranking-weighted ensemble of [1]_: the frequency with which a draw
-    from a task's process orders the results of the search best, among draws of all tasks and of
-    the search's own process, which predicts each result from the others. A task that usually
-    orders them worse than that process has no weight. Before the third result all tasks have equal
-    weights. The weight of the search's own results is the probability that `sampler` proposes
-    instead; from the fourth result on the share of the tasks also decreases as 1 / n. Earlier
-    tasks are therefore forgotten if they mislead, or once the search has learned more.
+    The weights follow the ranking-weighted ensemble of [1]_. Draws from the processes of all
+    tasks, and from the process of the new results by leave-one-out, are compared by how well they
+    rank the new results. The weight of a task is the frequency with which its draw is the best. A
+    task that usually ranks the results worse than the process of the new results has no weight.
+    Before the third result all tasks have equal weights. The weight of the new results is the
+    probability of using `sampler` instead. From the fourth result on, the share of the tasks also
+    decreases as 1 / n. Misleading tasks are therefore soon ignored, and all tasks lose influence
+    as the search learns.
 
     References
     ----------
@@ -173,11 +175,11 @@ class WarmStart(Sampler):
 
     @property
     def reads(self) -> Reads:
-        """Scores, and the prior if the sampler uses it."""
+        """Results, and the prior if the sampler uses it."""
         return Reads(results=True, prior=self.sampler.reads.prior)
 
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
-        """Propose the candidate of the earlier tasks, or of the sampler."""
+        """Propose a candidate from the earlier tasks or from the sampler."""
         with one_blas_thread():
             tasks = self._tasks(history)
             if tasks and history.problem.space.n_dims:
@@ -216,7 +218,7 @@ class WarmStart(Sampler):
         return history.cache[key]
 
     def _winner(self, history: History, tasks: "list[_PriorTask]") -> Params | None:
-        """Return the next of the tasks' best candidates, by the greatest gain over all tasks.
+        """Return the best candidate of a task with the greatest gain over all tasks.
 
         None if two were proposed, or all of them are known.
         """

@@ -10,10 +10,10 @@ from sksearch.schedulers._successive_halving import SuccessiveHalving
 
 @dataclass(frozen=True)
 class ASHA(Halving, AsynchronousScheduler):
-    """Asynchronous successive halving: promote each candidate among the best of its rung so far.
+    """Asynchronous successive halving: promote candidates without waiting for a rung.
 
-    A free worker promotes, from the highest rung down, a candidate among the best ``1 / factor``
-    of its rung not promoted yet. Otherwise it starts a new one.
+    An idle worker promotes a candidate among the best ``1 / factor`` of its rung, if one has not
+    been promoted, beginning with the highest rung. Otherwise it starts a new candidate.
 
     Parameters
     ----------
@@ -22,18 +22,18 @@ class ASHA(Halving, AsynchronousScheduler):
     factor : float, default=3
         One candidate in `factor` is promoted, and rungs are `factor` times apart (eta in [1]_).
     variant : {"promotion", "stopping"}, default="promotion"
-        "stopping" decides once, when a candidate has reached a rung: it continues immediately if
-        it is among the best ``1 / factor`` of the rung so far, and never otherwise. No fitted
-        state has to be kept for later.
+        "promotion" may promote a candidate at any later time. "stopping" decides once, when a
+        candidate reaches a rung: it continues immediately if it is among the best ``1 / factor``
+        of the rung so far, otherwise it is stopped for good, so no fitted state has to be stored.
 
     Notes
     -----
     The promoted candidates depend on the order of the results, and therefore on the number and
-    speed of workers. With one worker, or on a `sksearch.executors.VirtualClock`, runs repeat
-    exactly.
+    speed of workers. With one worker, or on a `sksearch.executors.VirtualClock`, runs are exactly
+    repeatable.
 
-    After all candidates were started and finished, a rung may be too small for a promotion. Its
-    best candidate is then promoted, so that one candidate reaches `max_resources`.
+    When all candidates have finished, a rung may have too few candidates for a promotion. Its best
+    candidate is then promoted nevertheless, so that one candidate reaches `max_resources`.
 
     References
     ----------

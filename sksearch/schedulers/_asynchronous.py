@@ -1,4 +1,4 @@
-"""Asynchronous successive halving: a free worker never waits for a rung to end.
+"""Asynchronous successive halving: no worker waits for a rung to be complete.
 
 ==============  ======================================================================
 eta             ``factor``
@@ -23,7 +23,7 @@ from sksearch.history import History, best_first
 from sksearch.schedulers._brackets import BracketScheduler, check_factor, is_too_small, n_promoted
 
 VARIANTS = ("promotion", "stopping")
-Key = tuple[float, float]  # of a result: whether it violates a bound, then its rank
+Key = tuple[float, float]  # sorts results: first violated bounds, then the rank
 
 
 class AsynchronousScheduler(BracketScheduler):
@@ -84,7 +84,7 @@ class AsynchronousScheduler(BracketScheduler):
         if self.variant == "stopping":
             return [] if job.trial_id in rungs.going_on else [job.trial_id]
         if history.problem.objectives:
-            return []  # a trial behind the others may still get ahead
+            return []  # a lower trial may still be promoted
         # A trial behind the last place in the top cannot be promoted, whatever the others score.
         n_most = self._plan(history).brackets[job.bracket][0].n_candidates
         last = n_promoted(n_most, self.factor)
@@ -93,7 +93,7 @@ class AsynchronousScheduler(BracketScheduler):
         if place >= last:
             out = job.trial_id
         elif len(entries) > last:
-            out = entries[last][1]  # lost its place to the new one
+            out = entries[last][1]  # displaced by the new trial
         else:
             return []
         gone = history.trials[out].resource > job.resource
@@ -128,13 +128,13 @@ class AsynchronousScheduler(BracketScheduler):
         return None
 
     def _first_goal(self, ladder: list[int]) -> int:
-        """Return the first resource that candidates are promoted to."""
+        """Return the first resource to which candidates are promoted."""
         return ladder[-1]
 
     def _next_goal(
         self, history: History, rungs: "RungResults", bracket: int, trial_id: int
     ) -> int:
-        """Return the resource that candidates are promoted to after a result at the goal."""
+        """Return the resource to which candidates are promoted after a result at the goal."""
         return rungs.goals[bracket]
 
     def _continuation(self, rungs: "RungResults") -> Resume | None:
@@ -176,12 +176,13 @@ class RungResults:
         self.steps = _steps(plan)
         self.ladders = [[rung.resource for rung in rungs] for rungs in plan.brackets]
         self.goals = [scheduler._first_goal(ladder) for ladder in self.ladders]
-        self.at_goal: dict[tuple[int, int], Any] = {}  # (bracket, goal): the scheduler's notes
+        self.at_goal: dict[tuple[int, int], Any] = {}  # state of the scheduler by (bracket, goal)
         self.n_read = 0
         # All of the following by (bracket, resource); entries are (key, trial id), best first.
         self.entries: defaultdict[tuple[int, int], list[tuple[Key, int]]] = defaultdict(list)
         self.left: defaultdict[tuple[int, int], list[tuple[Key, int]]] = defaultdict(list)
-        self.places: dict[tuple[int, int], int] = {}  # by (trial id, resource): of several values
+        # by (trial id, resource), for several objectives
+        self.places: dict[tuple[int, int], int] = {}
         self.n_told: defaultdict[tuple[int, int], int] = defaultdict(int)
         self.asked: defaultdict[tuple[int, int], set[int]] = defaultdict(set)
         self.going_on: dict[int, int] = {}  # trial id: resource, for the stopping variant
@@ -211,7 +212,7 @@ class RungResults:
         return ((1.0, violation) if violation else (0.0, -result.score)), trial_id
 
     def _ask(self, history: History, bracket: int, trial_id: int, resource: int) -> None:
-        """Read the start or the promotion of a trial."""
+        """Process the start or the promotion of a trial."""
         self.asked[bracket, resource].add(trial_id)
         self.going_on.pop(trial_id, None)
         below = max((r for r in history.trials[trial_id].results if r < resource), default=None)
@@ -220,7 +221,7 @@ class RungResults:
             left.pop(bisect.bisect_left(left, self.entry(history, trial_id, below)))
 
     def _tell(self, history: History, bracket: int, trial_id: int, resource: int) -> None:
-        """Read a result: add it to its rung, and decide whether the trial continues."""
+        """Process a result: add it to its rung, and decide whether the trial continues."""
         self.n_told[bracket, resource] += 1
         if math.isnan(history.trials[trial_id].results[resource].score):
             return
@@ -237,7 +238,7 @@ class RungResults:
             self.goals[bracket] = self._scheduler._next_goal(history, self, bracket, trial_id)
 
     def _sort_again(self, history: History, bracket: int, new: int, resource: int) -> None:
-        """Sort a rung: with several objectives a new trial changes the others' ranks."""
+        """Sort a rung again: with several objectives a new trial changes the ranks of others."""
         key = bracket, resource
         ids = sorted([new, *(i for _, i in self.entries[key])])
         results = [history.trials[i].results[resource] for i in ids]

@@ -23,7 +23,7 @@ from sksearch.base import Plan, Reads, Resume, Rung, Scheduler, Start
 from sksearch.base._decisions import ENDLESS, Job
 from sksearch.history import History, Problem, best_first
 
-MIN_FACTOR = 1.1  # below it, rungs are nearly equal and far too many
+MIN_FACTOR = 1.1  # with smaller factors there are too many, nearly equal rungs
 
 
 def check_factor(factor: float | Fraction) -> Fraction:
@@ -127,12 +127,13 @@ def is_too_small(history: History) -> bool:
 
 
 class BracketScheduler(Scheduler):
-    """A scheduler with a table of brackets; subclasses only compute the table.
+    """Base class of schedulers with brackets; subclasses only compute the table of brackets.
 
-    When all results of a rung are known, the best ``floor(n_i / factor)`` candidates are promoted,
-    ties by trial id: by score, with several objectives by non-dominated sorting, and violated
-    bounds last. Failed candidates are promoted only if no candidate has succeeded and each size is
-    a separate fit, since more rows may help. Meanwhile idle workers get jobs of later brackets.
+    When all results of a rung are known, the best ``floor(n_i / factor)`` candidates are promoted.
+    They are ranked by score, or by non-dominated sorting if there are several objectives;
+    candidates that violate bounds come last, and ties are broken by trial id. Failed candidates
+    are promoted only if all have failed and each rung is a separate fit, because more rows may
+    help. While a rung is incomplete, idle workers get jobs of later brackets.
 
     Examples
     --------
@@ -157,7 +158,7 @@ class BracketScheduler(Scheduler):
         """Return the number of candidates and the resources of the rungs of each bracket."""
 
     def plan(self, problem: Problem) -> Plan:
-        """Compute all brackets; in a finite space, later ones may get fewer candidates."""
+        """Compute all brackets. In a finite space, later brackets may have fewer candidates."""
         left = problem.size
         brackets = []
         known: dict[tuple, tuple[Rung, ...]] = {}  # thousands of brackets may be equal
@@ -173,7 +174,7 @@ class BracketScheduler(Scheduler):
         return Plan(tuple(brackets))
 
     def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:
-        """Promote or start a candidate in the first bracket with work left."""
+        """Promote or start a candidate in the first unfinished bracket."""
         brackets = self._plan(history).brackets
         for bracket in range(self._n_finished(history, brackets), len(brackets)):
             rungs = brackets[bracket]
@@ -191,7 +192,7 @@ class BracketScheduler(Scheduler):
         return None
 
     def retired(self, history: History, job: Job) -> list[int]:
-        """Return trials that reached the top, and at the end of a rung those not promoted."""
+        """Return trials at the last rung, and trials not promoted from a complete rung."""
         rungs = self._plan(history).brackets[job.bracket]
         if job.resource == rungs[-1].resource:
             return [job.trial_id]
@@ -222,7 +223,7 @@ class BracketScheduler(Scheduler):
         return history.cache["plan"]
 
     def _n_finished(self, history: History, brackets: tuple[tuple[Rung, ...], ...]) -> int:
-        """Return the number of leading brackets without any job left to ask for."""
+        """Return the number of leading brackets without further jobs."""
         n = history.cache.get("n_finished", 0)
         while n < len(brackets) and self._is_full(
             history, n, brackets[n][-1], len(history.rung(n, brackets[n][-1].resource))

@@ -24,45 +24,50 @@ STREAM = 11  # distinguishes its generator from the samplers', which receive the
 
 @dataclass(frozen=True)
 class Fabolas(Scheduler):
-    """Choose parameters and size by the expected improvement at full size per second.
+    """Choose parameters and size together, by the expected improvement per second.
 
-    One Gaussian process models the score over parameters and size, another one the logarithm of
-    the seconds. The next step is a new candidate or an old one at a larger size, whichever has the
-    largest expected improvement of the predicted score at full size divided by its cost.
+    One Gaussian process models the score as a function of parameters and size, another the
+    logarithm of the seconds. Each step evaluates a new candidate, or an earlier one at a larger
+    size: the one with the largest expected improvement of the best predicted score at full size,
+    divided by the cost.
 
     Parameters
     ----------
     n_candidates : int or None, default=30
-        Number of candidates. None: until something else ends the search.
+        Number of candidates. None: no limit.
     n_initial : int, default=20
-        Number of candidates from the sampler, at most half of all, evaluated before the first
-        model: all at the smallest size, and the better half of each size at the next one.
+        Number of candidates, at most half of all, chosen by the sampler and evaluated before the
+        first model: all at the smallest size, and the better half of each size at the next larger
+        size.
     cost : {"seconds", "resource"}, default="seconds"
-        Divisor of an improvement: measured seconds, predicted by a model, or the number of units
-        of the resource, with exactly repeatable runs.
+        Cost by which an expected improvement is divided. "seconds": measured seconds, predicted by
+        a model. "resource": units of the resource, so that runs are exactly repeatable.
 
     Notes
     -----
-    Sizes are the full one, a half, a quarter, and so forth. The first candidates are evaluated at
-    1/64, 1/32, 1/16 and 1/8 of the resource, as in [1]_, but halved from size to size instead of
-    evaluated at all four, which allows four times as many candidates for the same cost. The search
-    may end at any time, so the candidate with the best predicted score at full size gets the full
-    resource once smaller sizes have cost more than that; at the end this is repeated while another
-    candidate is predicted to be the best, at most three times. A process of all sizes cannot
-    distinguish nearly equal candidates. After three full results in a row without an improvement,
-    every second full one is therefore a new candidate from a process of full results only.
+    Sizes are the full size, a half, a quarter, and so forth. The first candidates are evaluated at
+    1/64, 1/32, 1/16 and 1/8 of the resource, as in [1]_. In [1]_ each is evaluated at all four
+    sizes. Here their number is halved from size to size, which allows four times the number of
+    candidates for the same cost. Because the search may end at any time, the candidate with the
+    best predicted score at full size is evaluated at full size whenever smaller sizes have cost
+    more than such an evaluation. At the end this is repeated, at most three times, while a
+    different candidate is predicted to be the best. A process over all sizes cannot distinguish
+    nearly equal candidates. After three consecutive results at full size without an improvement,
+    every second result at full size is therefore for a new candidate, from a process of these
+    results only.
 
-    With seconds as the cost, four are added to each step: about twenty times the duration of a
-    proposal. For short fits, smaller sizes therefore save nothing, and are not chosen.
+    With seconds as the cost, four seconds are added to each step, about twenty times the duration
+    of a proposal. If fits are short, small sizes are therefore not cheaper, and are not chosen.
 
-    If training continues, an old candidate costs only the difference to a larger size.
+    If training continues, the cost of a larger size is only the difference to the smaller one.
 
     Differences from [1]_: the original maximises the information about the location of the maximum
-    divided by the cost (entropy search), by Monte Carlo over hyperparameters and functions. Here
-    it is the improvement of the predicted maximum, the knowledge gradient of one candidate [2]_,
-    which has a closed form and the same two properties: no gain from a size uncorrelated with the
-    full one, and no gain from known results. Hyperparameters are the most probable ones.
-    Candidates continue at larger sizes, unlike in [1]_, and sizes form a grid.
+    per cost (entropy search), by Monte Carlo over hyperparameters and functions. Here the
+    criterion is the expected improvement of the predicted maximum, the knowledge gradient of a
+    single candidate [2]_. It has a closed form and the same two properties: there is no gain from
+    a size uncorrelated with the full size, and no gain from known results. The most probable
+    hyperparameters are used. Unlike in [1]_, earlier candidates can be evaluated at larger sizes,
+    and sizes form a grid.
 
     References
     ----------
@@ -100,15 +105,15 @@ class Fabolas(Scheduler):
             raise ValueError(f"cost={self.cost!r} must be one of {', '.join(COSTS)}.")
 
     def adapt(self, problem: Problem) -> tuple[Scheduler, int]:
-        """Start at a 64th of the resource, if its minimum allows."""
+        """Set the smallest size to a 64th of the resource, if its minimum allows."""
         return self, max(problem.min_resources, problem.max_resources // SMALLEST, 1)
 
     def plan(self, problem: Problem) -> Plan:
-        """Compute the upper bound, with all sizes for each candidate."""
+        """Compute an upper bound: each candidate at all sizes."""
         return one_bracket(self.n_candidates, problem, sizes_of(problem), is_most=True)
 
     def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:
-        """Evaluate the first candidates; then maximise gain per cost; at the end the best."""
+        """Evaluate the first candidates, then maximise gain per cost; at the end, the best."""
         sizes = sizes_of(history.problem)
         most = math.inf if self.n_candidates is None else self.n_candidates
         room = min(most, history.problem.size) > len(history.trials) and not history.exhausted
@@ -134,7 +139,7 @@ class Fabolas(Scheduler):
             return choice.overdue(rng) or choice.best_step(rng)
 
     def _last(self, history: History, choice: "Choice | None") -> Resume | None:
-        """Return the full size for the candidate predicted to be best, if it lacks it."""
+        """Return the full size for the candidate predicted to be best, unless evaluated."""
         top, last = history.problem.max_resources, len(history.trials) - 1
         began = next(k for k, (_, i, _) in enumerate(history.log) if i == last)
         n_done = sum((event, r) == ("ask", top) for event, _, r in history.log[began + 1 :])
@@ -147,7 +152,7 @@ class Fabolas(Scheduler):
         return Resume(trial.id, top)
 
     def retired(self, history: History, job: Job) -> list[int]:
-        """Return the trial if it reached full size or failed."""
+        """Return the trial of the job if it reached full size or failed."""
         result = history.trials[job.trial_id].results[job.resource]
         is_over = job.resource == history.problem.max_resources or math.isnan(result.score)
         return [job.trial_id] if is_over else []

@@ -29,7 +29,7 @@ from sksearch.schedulers._brackets import ladder
 N_CANDIDATES = 400  # number of points searched for the maximum before it is refined
 N_INCUMBENTS = 5  # best points near which half of the candidates are drawn
 PATIENCE = 3  # consecutive full results without an improvement
-INTERIOR_POWER = 2.0  # as for the Gaussian process at full size
+INTERIOR_POWER = 2.0  # same value as for the Gaussian process at full size
 LEAST_COST = 1e-6  # seconds: a positive cost has a logarithm
 LEAST_STEP = 4.0  # minimum charge for a step in seconds: about twenty proposals
 
@@ -262,7 +262,7 @@ class Choice:
     # ---- models
 
     def _log_cost(self) -> Callable[[np.ndarray], np.ndarray]:
-        """Return the logarithm of the cost from nothing up to a size."""
+        """Return the logarithm of the cost of training from scratch up to a size."""
         known, at = self.known, self.at
         if self.cost == "resource":
             low = math.log(at.low)

@@ -14,7 +14,7 @@ class FullFidelity(BracketScheduler):
     Parameters
     ----------
     n_candidates : int or None, default=10
-        Number of candidates. None: all there are, until something else ends the search.
+        Number of candidates. None: no limit except the size of the space.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Hyperband: brackets of successive halving, from early to no discarding of candidates."""
+"""Hyperband: several brackets of successive halving, from early to no stopping."""
 
 import math
 from collections.abc import Sequence
@@ -17,8 +17,8 @@ from sksearch.schedulers._halving import Halving
 class Hyperband(Halving, BracketScheduler):
     """Brackets of successive halving, one for each possible lowest rung.
 
-    The resource at which candidates can be distinguished is unknown, so every lowest rung is
-    tried.
+    It is unknown how much training is necessary to distinguish good candidates from bad ones, so
+    every possible lowest rung is tried.
 
     Parameters
     ----------
@@ -28,19 +28,19 @@ class Hyperband(Halving, BracketScheduler):
         Number of times the set of brackets is run, each time with new candidates.
     candidates : {"table", "algorithm1"}, default="table"
         Numbers of candidates at the start of the brackets. For ``max_resources=81`` and
-        ``factor=3`` the table in [1]_ has 81, 27, 9, 6 and 5, the formula of its Algorithm 1 gives
-        81, 34, 15, 8 and 5.
+        ``factor=3``, these are 81, 27, 9, 6 and 5 in the table of [1]_, and 81, 34, 15, 8 and 5 by
+        the formula of its Algorithm 1.
     brackets : sequence of int or None, default=None
-        Brackets to run, by their number of promotions s, in this order. None: all of them, s from
-        s_max to 0. ``range(4, 1, -1)`` excludes those with full fits, which are few and expensive,
-        but help if low rungs mislead.
+        Brackets to run, in this order, each identified by its number of promotions s. None: all of
+        them, from s_max to 0. ``range(4, 1, -1)`` excludes the brackets with little or no early
+        stopping, which are expensive, but useful if low rungs are misleading.
 
     Notes
     -----
     Bracket s has s + 1 rungs; s_max is the largest for which the first rung has `min_resources`.
     The table is ``floor((s_max + 1) / (s + 1)) * factor**s``, so no bracket costs more than
-    ``(s_max + 1) * max_resources`` units. Algorithm 1 has ``ceil`` around the product. All
-    computations use exact fractions.
+    ``(s_max + 1) * max_resources`` units. In Algorithm 1, ``ceil`` is applied to the product
+    instead. All computations use exact fractions.
 
     References
     ----------

@@ -20,7 +20,7 @@ from sksearch.base import Plan, Rung, Scheduler
 from sksearch.history import Problem
 from sksearch.schedulers._brackets import BracketScheduler, n_promoted
 
-BEGINNING = 10  # in [1]_ candidates start with 2 of at most 20 epochs: one tenth
+BEGINNING = 10  # as in [1]_: candidates start with 2 of at most 20 epochs
 N_WHOLE = 10  # candidates at full resource that the default budget would cover
 MAX_DENOMINATOR = 10**6  # 0.3 is 3/10, and floor(0.3 * 10) keeps 3; as a binary fraction 2
 
@@ -29,10 +29,9 @@ MAX_DENOMINATOR = 10**6  # 0.3 is 3/10, and floor(0.3 * 10) keeps 3; as a binary
 class IncrementalEvaluation(BracketScheduler):
     """One bracket that spends most of its budget at the lowest rung.
 
-    Each candidate of the population gets ``min_resources`` units. Then the best `keep` of them
-    continue by `step` units, repeatedly, until one is left. In successive halving all rungs cost
-    the same; here each rung costs about `keep` times the previous one. It suits users who expect
-    that candidates can hardly be distinguished after little training.
+    All candidates of the population are trained for ``min_resources`` units. Then, repeatedly, the
+    best share `keep` of them is trained for `step` more units, until one is left. In successive
+    halving all rungs cost the same; here each rung costs about `keep` times the previous one.
 
     Parameters
     ----------
@@ -45,21 +44,22 @@ class IncrementalEvaluation(BracketScheduler):
         Number of units between two rungs. None: half of ``min_resources``, at least 1.
     candidates : {"algorithm1", "largest"}, default="algorithm1"
         Size of the population: by the formula of Algorithm 1 in [1]_, or the largest that `budget`
-        covers. The two differ little up to ``keep=0.5``; above, the formula leaves a large part
-        unspent.
+        covers. Both are similar up to ``keep=0.5``. For larger values the formula leaves a large
+        part of the budget unspent.
 
     Notes
     -----
-    Algorithm 1 starts with ``floor(B / (b_init + b r / (1 - r)))`` candidates, or with ``b_init /
-    (1 - r) + b r / (1 - r)**2`` as the denominator if training starts from nothing. The formula
-    assumes an infinite series of rungs and fractions of candidates. In practice a rung that would
-    keep less than one candidate keeps one, which may cost more than `budget`. The population is
-    then the largest with an actual cost within the budget. Usually the cost is lower, and the rest
-    of the budget is not spent.
+    Algorithm 1 starts with ``floor(B / (b_init + b r / (1 - r)))`` candidates, or with
+    ``b_init / (1 - r) + b r / (1 - r)**2`` as the denominator if training starts from scratch at
+    each rung. The formula assumes an infinite series of rungs and fractions of candidates. In
+    practice at least one candidate is kept, which may cost more than `budget`. The population is
+    then the largest with an actual cost within the budget. Usually the actual cost is lower, and
+    the rest of the budget is not spent.
 
-    The last rung is the one with a single candidate. (The number of rungs in [1]_, ``ceil(log(n) /
-    log(1 / r))``, may be larger by one, with an empty last rung of ``floor(r)`` candidates.) No
-    rung is above ``max_resources``, so several may be left there.
+    The last rung has a single candidate. (The number of rungs in [1]_,
+    ``ceil(log(n) / log(1 / r))``, may be larger by one, with an empty last rung of ``floor(r)``
+    candidates.) No rung is above ``max_resources``, so several candidates may be left at the last
+    rung.
 
     References
     ----------
@@ -109,11 +109,11 @@ class IncrementalEvaluation(BracketScheduler):
 
     @property
     def factor(self) -> Fraction:  # type: ignore[override]  # computed, and read only
-        """Candidates per promotion: ``1 / keep``, exact."""
+        """Inverse of `keep`, as an exact fraction."""
         return 1 / _exact(self.keep)
 
     def bracket_table(self, problem: Problem) -> list[tuple[int, list[int]]]:
-        """Return one bracket, until one candidate is left or ``max_resources`` is reached.
+        """Return one bracket, which ends with one candidate or at ``max_resources``.
 
         Parameters
         ----------
@@ -128,7 +128,7 @@ class IncrementalEvaluation(BracketScheduler):
         Raises
         ------
         ValueError
-            If `budget` does not cover two candidates, with one of them kept.
+            If `budget` is not enough for two candidates, one of which is promoted.
         """
         budget = N_WHOLE * problem.max_resources if self.budget is None else self.budget
         n_candidates = self._population(problem, budget)
@@ -186,5 +186,5 @@ class IncrementalEvaluation(BracketScheduler):
 
 
 def _exact(keep: float) -> Fraction:
-    """Return the fraction that the user means: 3/10 for 0.3, 1/3 for ``1 / 3``."""
+    """Return a float as the intended fraction: 3/10 for 0.3, 1/3 for ``1 / 3``."""
     return Fraction(keep).limit_denominator(MAX_DENOMINATOR)

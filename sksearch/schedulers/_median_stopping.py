@@ -14,18 +14,18 @@ from sksearch.schedulers._brackets import ladder, one_bracket
 class MedianStopping(AsynchronousScheduler):
     """Stop a candidate if its best score is below the median of the others' mean scores.
 
-    A candidate continues from rung to rung until it reaches `max_resources`, or until its best
-    score so far is less than the median, over all others that reached the rung, of their mean
-    scores up to this rung [1]_.
+    The mean score of each other candidate is taken over its rungs up to this one, and the median
+    over all candidates that reached the rung [1]_.
 
     Parameters
     ----------
     n_candidates : int, default=30
         Number of candidates.
     factor : float, default=2
-        Ratio of neighbouring rungs. Candidates are stopped at rungs only.
+        Ratio of consecutive rungs. Candidates are stopped at rungs only.
     n_full : int, default=5
-        Minimum number of other candidates' results at a rung before candidates are stopped there.
+        Minimum number of results of other candidates at a rung before a candidate is stopped
+        there.
 
     References
     ----------
@@ -63,7 +63,7 @@ class MedianStopping(AsynchronousScheduler):
         return [(self.n_candidates, rungs)]
 
     def plan(self, problem: Problem) -> Plan:
-        """Compute the plan without any candidate stopped."""
+        """Compute an upper bound: no candidate is stopped."""
         ((n_candidates, rungs),) = self.bracket_table(problem)
         return one_bracket(n_candidates, problem, rungs, is_most=True)
 

@@ -1,4 +1,4 @@
-"""Progressive asynchronous successive halving: the largest resource grows while ranks change.
+"""Progressive asynchronous successive halving: add rungs while the ranking changes.
 
 ==============  ======================================================================
 symbol          meaning
@@ -26,12 +26,12 @@ PERCENTILE = 90  # N of [1]_: percentile of the differences of pairs that swappe
 
 @dataclass(frozen=True)
 class PASHA(Halving, AsynchronousScheduler):
-    """Progressive asynchronous successive halving: add rungs only while rankings change.
+    """Progressive asynchronous successive halving: add rungs only while the ranking changes.
 
-    At first candidates are promoted like in `ASHA`, but to the second rung only. Whenever a new
-    result at the highest rung changes the ranking compared with the rung below, the next rung
-    opens. When no further candidate can be promoted, the best one at the highest rung is trained
-    up to `max_resources`.
+    Candidates are promoted as in `ASHA`, but at first to the second rung only. Whenever a new
+    result at the highest rung makes its ranking differ from the ranking at the rung below, the
+    next rung is added. When no further candidate can be promoted, the best one at the highest rung
+    is trained up to `max_resources`.
 
     Parameters
     ----------
@@ -46,24 +46,24 @@ class PASHA(Halving, AsynchronousScheduler):
 
     Notes
     -----
-    Two rankings agree if, for each rank, the candidates with this rank in the upper rung and in
-    the rung below have scores in the rung below that differ by at most epsilon. Epsilon is an
-    estimate of noise: the 90th percentile of the differences, in the upper rung, between any two
-    candidates that swapped twice, so that they are now in their first order again.
+    Two rankings agree if, for each rank, the candidate with this rank at the upper rung and the
+    one with this rank at the lower rung have scores at the lower rung that differ by at most
+    epsilon. Epsilon is an estimate of the noise. It is computed from pairs of candidates that have
+    changed their order twice, back to the original order: the 90th percentile of the differences
+    between their scores at the upper rung.
 
     Departures from [1]_:
 
-    - A learning curve is known at rungs only, not after each epoch. Epsilon is therefore 0 with
-      fewer than three rungs: in the first two, any change of order opens the third.
-    - If no two candidates of the highest rung have swapped twice, epsilon comes from the next rung
-      below with such a pair, from all its results so far.
-    - Equal scores at the highest rung keep their ranking below: they contradict nothing.
-    - The best candidate continues up to `max_resources` and is scored there; in [1]_ it is trained
-      again, after the search. If this fails, the search ends.
+    - Scores are known at rungs only, not after each epoch. With fewer than three rungs epsilon is
+      therefore 0, so any change of order adds the third rung.
+    - If the highest rung has no such pair, epsilon is computed at the highest rung with one, from
+      all its results so far.
+    - Candidates with equal scores at the highest rung keep their order from the rung below.
+    - The best candidate continues training up to `max_resources` and is scored there. If this
+      fails, the search ends. In [1]_ it is trained from scratch after the search.
 
-    If the maximum grows up to `max_resources`, the plan is a lower bound, as with `ASHA`. Less is
-    done if rankings agree early, which requires rungs with few candidates or hardly any noise; the
-    second rung is always as planned.
+    If all rungs are added, the plan is a lower bound, as with `ASHA`. If rankings agree early, the
+    search costs less. This requires rungs with few candidates or little noise.
 
     As with `ASHA`, the promoted candidates depend on the order of the results.
 
@@ -112,7 +112,7 @@ class PASHA(Halving, AsynchronousScheduler):
         return ladder[min(1, len(ladder) - 1)]  # [1]_ Alg. 1: R_0 = eta r
 
     def _next_goal(self, history: History, rungs: RungResults, bracket: int, trial_id: int) -> int:
-        """Open the next rung if the rankings at the goal and below differ by more than noise."""
+        """Add the next rung if the rankings at the goal and below differ by more than noise."""
         ladder, goal = rungs.ladders[bracket], rungs.goals[bracket]
         n_rungs = ladder.index(goal) + 1
         results = history.trials[trial_id].results

@@ -1,4 +1,4 @@
-"""Population-based training: members copy fitted states of better ones, and change parameters.
+"""Population-based training: copies of the best members with changed parameters.
 
 ==========  ======================================================================
 N           ``population_size``
@@ -20,38 +20,40 @@ from sksearch.space._scaling import scaled
 
 #: Ids of replaced members, of their replacements, and of members that continue unchanged.
 Selection = tuple[list[int], list[int], list[int]]
-PART = 20  # of the largest resource, if the user sets no step
-SHARE = 0.2  # of the population that is replaced, and of its replacements
-FACTORS = (0.8, 1.2)  # of a number that is perturbed, as in [1]_
+PART = 20  # steps up to the largest resource, if the user sets no step
+SHARE = 0.2  # share of the population that is replaced, and share that is copied
+FACTORS = (0.8, 1.2)  # by which a number is multiplied, as in [1]_
 RESAMPLED = 0.25  # probability of drawing a parameter again
 N_TRIES = 100  # attempts to find allowed parameters
 
 
 @dataclass(frozen=True)
 class PopulationBasedTraining(Scheduler):
-    """Train a population in which the worst members copy the best ones at each step.
+    """Train a population, and replace the worst members by copies of the best at each step.
 
-    All members are trained by `step` units at a time. Then each of the worst 20 % continues from
-    the fitted states, of all folds, of one of the best 20 %, with parameters different from its
-    parent's [1]_. The result is a schedule of parameters over the training time.
+    All members are trained for `step` units. Then each of the worst 20 % is replaced by a child of
+    one of the best 20 %, which continues from the fitted states of its parent, of all folds, with
+    changed parameters [1]_. These steps are repeated. The result is a schedule of parameters over
+    the training time.
 
     Parameters
     ----------
     population_size : int, default=20
-        Number of members, all trained to the end; a finite space may have fewer.
+        Number of members. A finite space may have fewer.
     step : int or None, default=None
         Number of units from one selection to the next. None: a twentieth of the largest resource.
 
     Notes
     -----
-    A number of a child is 0.8 or 1.2 times its parent's, and a value of an ordered list its
-    neighbour, each kept inside the space; with probability 0.25 a parameter is drawn again [1]_.
-    Only parameters that may change during training do, ``problem.changing``, if no condition of
-    another parameter depends on them. All others are inherited.
+    A number of a child is 0.8 or 1.2 times the number of its parent, and a value of an ordered
+    list is replaced by a neighbour, both within the space. With probability 0.25 a parameter is
+    drawn again instead [1]_. This applies to parameters that may change during training
+    (``problem.changing``) and on which no other parameter depends by a condition. All others are
+    inherited.
 
-    A child is a separate trial with a `parent`; the trial it replaces ends. Each step waits for
-    all results of a generation, so the number of workers changes nothing. Failed members are also
-    replaced.
+    A child is a separate trial with a `parent`, and the trial that it replaces ends. Each step
+    waits for the results of all members, so the result does not depend on the number of workers.
+    Failed members are also replaced.
 
     References
     ----------
@@ -86,18 +88,18 @@ class PopulationBasedTraining(Scheduler):
             raise ValueError(f"step={self.step} must be at least 1, or None.")
 
     def adapt(self, problem: Problem) -> tuple[Scheduler, int]:
-        """Select for the first time after the first step."""
+        """Set the smallest resource to one step."""
         step = self._step(problem)
         return self, min(max(problem.min_resources, step), problem.max_resources)
 
     def plan(self, problem: Problem) -> Plan:
-        """Compute one bracket with the whole population in all rungs."""
+        """Compute one bracket, with the whole population at all rungs."""
         low, high = problem.min_resources, problem.max_resources
         resources = range(high, low - 1, -self._step(problem))
         return one_bracket(self.population_size, problem, reversed(resources))
 
     def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:
-        """Start members; after each generation replace the worst first, then train the others."""
+        """Start members; after each step replace the worst members, then train the others."""
         resources = self._resources(history)
         if resources and not self._is_begun(history) and not history.exhausted:
             return Start(resources[0])
@@ -116,7 +118,7 @@ class PopulationBasedTraining(Scheduler):
         return None
 
     def retired(self, history: History, job: Job) -> list[int]:
-        """Return the replaced members, and the members that reached the top."""
+        """Return the replaced members, and the members that reached the last rung."""
         resources = self._resources(history)
         if job.resource == resources[-1]:
             return [job.trial_id]
@@ -158,7 +160,7 @@ class PopulationBasedTraining(Scheduler):
 
 
 def _selected(history: History, ids: list[int], resource: int) -> Selection:
-    """Divide a complete generation; if all have failed, no member continues."""
+    """Divide a generation into replaced members, parents and others; empty if all failed."""
     ranked = [ids[k] for k in best_first([history.trials[i].results[resource] for i in ids])]
     if not ranked:
         return [], [], []

@@ -1,4 +1,4 @@
-"""A race over folds: candidates are dropped on the way to full cross-validation.
+"""A race over folds: candidates are dropped before all folds are evaluated.
 
 Notation:
 
@@ -29,58 +29,56 @@ from sksearch.base._decisions import Job
 from sksearch.history import History, Problem, Trial
 from sksearch.schedulers._brackets import one_bracket
 
-GROWTH = 1.25  # of neighbouring rungs: up to 5 folds each is one; 100 folds have 21
+GROWTH = 1.25  # least ratio of consecutive rungs: 5 folds have 5 rungs, 100 folds have 21
 # Maximum degrees of freedom for the spread of other candidates' differences: more would outweigh a
 # candidate's own spread.
 MAX_WEIGHT = 16
-TINY = 1e-12  # of a variance: rounding errors of equal differences
+TINY = 1e-12  # variances below it are rounding errors of equal differences
 
 
 @dataclass(frozen=True)
 class FoldRace(Scheduler):
-    """Evaluate candidates fold by fold, and drop those unlikely to become the best.
+    """Evaluate candidates fold by fold, and drop candidates unlikely to become the best.
 
-    The first candidate is evaluated on all folds. From then on a candidate is compared after each
-    fold with the best complete candidate, on their common folds. It is dropped when it could win
-    only by luck on the remaining folds. Full cross-validation then costs about half as much, and
-    the winner stays the same. The resource must be folds; they are used in the order of `cv`,
-    which should be random, as with shuffled folds.
+    The first candidate is evaluated on all folds. Each later candidate is compared, after each
+    fold, with the best complete candidate (the leader) on their common folds, and is dropped when
+    it is unlikely to win on the remaining folds. The winner is usually the same as with all folds,
+    at about half of the cost. The resource must be "folds". Folds are used in the order of `cv`,
+    which should be random.
 
     Parameters
     ----------
     n_candidates : int or None, default=20
-        Number of candidates. None: until the time limit, or until the space has no new one.
+        Number of candidates. None: no limit except time and the size of the space.
     error : float, default=0.2
         Maximum probability of dropping the candidate with the best mean over all folds, between 0
         and 1, if differences between candidates are normally distributed over the folds. It is
-        reached only if the winner leads by nothing: on recorded scores of real models 0.2 lost 1
-        winner in 80. A larger error saves more folds.
+        reached only if the winner is hardly better than the others: on recorded scores of real
+        models, with 0.2, 1 winner in 80 was dropped. A larger value saves more folds.
 
     Notes
     -----
     A candidate is dropped after r of k folds if the mean of the leader's scores minus its own on
-    these folds is larger than ``q * sqrt(s2 * (k - r) / (k * r))``, where q is the quantile of
-    Student's t for ``error / n_rungs``: a share for each comparison on the way, and one in
-    reserve, because the leader was selected by its scores. The variance s2 is the variance of the
-    differences on single folds. It is pooled over the differences of the candidate and of other
-    complete candidates; before there are any, the leader's own scores replace them. Only the
-    winner's own comparisons can go wrong, so `error` needs no correction for the number of
-    candidates.
+    these folds is larger than ``q * sqrt(s2 * (k - r) / (k * r))``, with q the quantile of
+    Student's t for ``error / n_rungs``. The error is divided among the comparisons of a candidate
+    and one more, because the leader was selected by its scores. s2 is the variance of the
+    differences on single folds, pooled over this candidate and the complete candidates; before
+    there are any, the variance of the leader's scores is used. The winner can be dropped only in
+    its own comparisons, so `error` needs no correction for the number of candidates.
 
-    The results known at a comparison depend on the number of running jobs. ``batch_size`` sets
-    this number, with every sampler; at first a job is one fold of one candidate. Until the first
-    candidate is complete, the others wait after their first fold. If results are used as they
-    arrive, and every candidate has begun, idle workers take the remaining folds of a candidate at
-    once, although some of them might prove unnecessary.
+    The results known at a comparison depend on the number of running jobs; a job is usually one
+    fold of one candidate. ``batch_size`` sets this number. Until the first candidate is complete,
+    the others wait after their first fold. If results are used as they arrive, and all candidates
+    have been started, idle workers evaluate the remaining folds of a candidate at the same time,
+    although some of them may prove unnecessary.
 
-    For a dropped candidate, models learn an estimate of its mean over all folds, under the
-    assumption that the other folds are as difficult for it as for complete candidates.
+    The mean over all folds of a dropped candidate is estimated for models, under the assumption
+    that the remaining folds are as difficult for it as for complete candidates.
 
-    With more than five folds some are evaluated together: rungs are 1, 2, 3, 4, 5, 6, 7, 8 and 10
-    of 10 folds.
+    If there are more than five folds, some are evaluated together: of 10 folds, the last two.
 
-    Scores of single folds come from `Result.fold_scores`; if they are missing, as with a plain
-    function, they are computed from the means at the rungs.
+    Scores on single folds are taken from `Result.fold_scores`. If this is empty, they are computed
+    from the means at the rungs.
 
     References
     ----------
@@ -123,7 +121,7 @@ class FoldRace(Scheduler):
             )
 
     def plan(self, problem: Problem) -> Plan:
-        """Compute the upper bound, without any candidate dropped.
+        """Compute an upper bound: no candidate is dropped.
 
         If `n_candidates` is None, and the space is infinite, the plan has `ENDLESS` candidates.
         """
@@ -142,7 +140,7 @@ class FoldRace(Scheduler):
         return Start(state.rungs[0]) if self._has_more(history) else None
 
     def fill(self, history: History, n_idle: int) -> Resume | None:
-        """Continue a candidate on as many folds at once as there are workers without another one.
+        """Continue a candidate on several folds at once if there are more workers than candidates.
 
         Without a complete candidate, continue the best one instead of waiting for the first.
         """
@@ -167,7 +165,7 @@ class FoldRace(Scheduler):
         return len(history.trials) < min(n, history.problem.size) and not history.exhausted
 
     def retired(self, history: History, job: Job) -> list[int]:
-        """Return the trials dropped by the last result, and its own if it has all folds."""
+        """Return trials dropped by the last result, and its own trial if it is complete."""
         return list(RaceState.of(history, self).gone)
 
 
@@ -244,7 +242,7 @@ class RaceState:
         return min(self.idle, key=lambda i: (self._behind(i), i))
 
     def _tell(self, trial: Trial, resource: int) -> None:
-        """Read a result: the trial fails, finishes or waits, and trials may be dropped."""
+        """Process a result: the trial fails, finishes or waits, and trials may be dropped."""
         self.gone = []
         if math.isnan(trial.results[resource].score):
             self.failed.add(trial.id)

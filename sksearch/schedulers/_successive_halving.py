@@ -1,4 +1,4 @@
-"""Successive halving: many candidates get little resource, the best ones more."""
+"""Successive halving: train all candidates briefly, the best ones longer."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from sksearch.schedulers._halving import Halving
 
 @dataclass(frozen=True)
 class SuccessiveHalving(Halving, BracketScheduler):
-    """One bracket: at each rung the best ``1 / factor`` of the candidates are promoted.
+    """One bracket, in which the best ``1 / factor`` of the candidates are promoted at each rung.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Search estimators, their results and errors, and the building blocks of custom searches."""
+"""Search estimators, with their results and errors, and helpers for custom searches."""
 
 from sksearch._utils._on_demand import on_demand
 

@@ -17,11 +17,12 @@ from sksearch.space import Space
 
 
 class ASHASearchCV(BaseSearch):
-    """Asynchronous successive halving: a free worker never waits for a rung to end.
+    """Asynchronous successive halving: no worker waits for a rung to be complete.
 
-    A free worker promotes a candidate among the best ``1 / factor`` of its rung so far, or starts
-    a new one. All workers are always busy, even if there are many of them or if fits vary in
-    duration, but the promoted candidates depend on the order of the results.
+    An idle worker promotes a candidate if one is among the best ``1 / factor`` of its rung so far.
+    Otherwise it starts a new candidate. All workers are always busy, even if there are many of
+    them or if fits vary in duration, but the promoted candidates depend on the order of the
+    results.
 
     Parameters
     ----------
@@ -36,8 +37,8 @@ class ASHASearchCV(BaseSearch):
     factor : float, default=3
         One candidate in `factor` is promoted, and rungs are `factor` times apart (eta in [1]_).
     variant : {"promotion", "stopping"}, default="promotion"
-        "stopping" decides once, when a candidate reaches a rung, and keeps no fitted model for
-        later.
+        "promotion" may promote a candidate later, when it is among the best of its rung.
+        "stopping" decides once, when the candidate reaches the rung, and stores no fitted models.
     resource : str or Resource, default="n_samples"
         Resource to increase step by step: "epochs", "n_samples", "folds", "seconds" or the name of
         an integer parameter.
@@ -178,13 +179,13 @@ class ASHASearchCV(BaseSearch):
 
     See Also
     --------
-    SuccessiveHalvingSearchCV : Waits for each rung, and repeats exactly for any `n_jobs`.
-    sksearch.search.PASHASearchCV : Its largest resource grows only while ranks change.
+    SuccessiveHalvingSearchCV : Waits for each rung; repeatable for any `n_jobs`.
+    sksearch.search.PASHASearchCV : Adds rungs only while the ranking changes.
 
     Notes
     -----
-    Runs with one worker repeat exactly. The plan is a lower bound, because a candidate promoted
-    early may fall behind later.
+    Runs with one worker are exactly repeatable. The plan is a lower bound, because a candidate
+    promoted early may fall behind later.
 
     References
     ----------
@@ -259,11 +260,11 @@ class ASHASearchCV(BaseSearch):
 
 
 class PASHASearchCV(_HalvingSearchCV):
-    """Progressive asynchronous halving: the largest resource grows only while ranks change.
+    """Progressive asynchronous halving: add rungs only while the ranking changes.
 
-    Candidates are promoted to the second rung only. A further rung opens when the rankings of the
-    two highest rungs differ by more than noise can explain. At the end only the best candidate is
-    trained up to `max_resources`.
+    At first, candidates are promoted to the second rung only. The next rung is added when the
+    rankings of the two highest rungs differ by more than noise can explain. At the end only the
+    best candidate is trained up to `max_resources`.
 
     Parameters
     ----------
@@ -417,13 +418,13 @@ class PASHASearchCV(_HalvingSearchCV):
 
     See Also
     --------
-    sksearch.ASHASearchCV : All rungs are open from the beginning.
+    sksearch.ASHASearchCV : Uses all rungs from the beginning.
     sksearch.schedulers.PASHA : Comparison of rankings, and differences from [1]_.
 
     Notes
     -----
-    Runs with one worker repeat exactly. The plan, which equals the plan of `ASHASearchCV`, holds
-    if ranks change until the end. Otherwise less is spent.
+    Runs with one worker are exactly repeatable. The plan is the same as in `ASHASearchCV`. The
+    search spends less if the ranking stops changing.
 
     References
     ----------

@@ -60,7 +60,7 @@ from sksearch.space._distributions import with_frozen_laws
 
 
 class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
-    """Base class of all searches; a subclass names its sampler and scheduler in ``_compose``.
+    """Base class of all searches. Subclasses return their sampler and scheduler in ``_compose``.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         "devices": [list, tuple, None],
         "checkpoint_dir": [str, os.PathLike, None],
         "ensemble": ["boolean", COUNT],
-        # `fit` looks at these itself.
+        # checked in `fit`
         **dict.fromkeys(("constraints", "objectives", "prior_results"), "no_validation"),
     }
 
@@ -286,7 +286,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name == "estimator":
-            with suppress(TypeError, ValueError):  # which `fit` raises
+            with suppress(TypeError, ValueError):  # `fit` raises these errors
                 value = as_models(value)
         super().__setattr__(name, value)
 
@@ -313,13 +313,13 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
-            Training data: any indexable object that the estimator accepts, passed on unchanged.
+            Training data: any indexable object that the estimator accepts.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
             Target.
         **params : dict of str to object
-            Passed on as in ``GridSearchCV``: ``groups`` to the splitter, the rest to the
-            estimator's ``fit`` (and its ``partial_fit``), sliced to each fold if there is one
-            entry for each row; routed by request if metadata routing is enabled.
+            Passed on as in ``GridSearchCV``: ``groups`` to the splitter, the others to ``fit`` and
+            ``partial_fit`` of the estimator. Arguments with one entry for each row are split into
+            folds. If metadata routing is enabled, arguments are routed by requests.
 
         Returns
         -------
@@ -329,9 +329,9 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         Raises
         ------
         ValueError, TypeError
-            If an argument is invalid, before any fit; if all fits failed, at the latest after the
-            last rung, with the cause in the first line; if no score is finite. Searches with
-            scikit-learn's names only warn about the last, as in scikit-learn.
+            If an argument is invalid (before any fit), if all fits failed, or if no score is
+            finite. In the last case, searches with scikit-learn's names only warn, as in
+            scikit-learn.
         TimeoutError
             If no candidate was scored within `timeout` and `overtime`.
         KeyboardInterrupt
@@ -372,28 +372,28 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
     def plan(
         self, X: ArrayLike, y: ArrayLike | None = None, *, measure: bool = False, **params: Any
     ) -> SearchPlan:
-        """Lay out brackets, rungs and their cost before any fit.
+        """Return brackets, rungs and their cost without fitting.
 
         Parameters
         ----------
         X, y : array-like
-            As for `fit`; they determine the number of rows, classes and folds.
+            Same as for `fit`. They determine the numbers of rows, classes and folds.
         measure : bool, default=False
-            Whether to fit the untuned estimator, or each of several models, once on the largest
-            fold, to estimate the duration of the search. Otherwise nothing is fitted.
+            Whether to estimate the duration of the search by fitting the untuned estimator, or
+            each of several models, once on the largest fold. Otherwise nothing is fitted.
         **params : dict of str to object
-            As for `fit`.
+            Same as for `fit`.
 
         Returns
         -------
         plan : SearchPlan
-            Shown as a table by ``print`` and in notebooks. `fit` follows it exactly, unless the
-            search stops early or failures leave fewer candidates to promote than planned.
+            Plan, shown as a table by ``print`` and in notebooks. `fit` follows it exactly, unless
+            the search stops early, or failures leave fewer candidates to promote than planned.
         """
         self._validate_params()
         check_containers(X, y)
         settle(self.estimator, X, y)
-        # Any generator will do: the cost does not depend on it.
+        # The cost does not depend on the generator.
         if not measure:
             self._left_out = ()
             return self._prepare(X, y, params, check_random_state(0)).plan
@@ -523,7 +523,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
             run.drive()
         except BaseException:
             if run.findings.outputs.reached:
-                with suppress(Exception):  # the error that ended the search matters more
+                with suppress(Exception):  # do not hide the error that ended the search
                     self._keep_results(run, interrupted=True)
             raise
         return run
@@ -572,7 +572,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
 
     def _refit(self, found: Found, root: CallbackContext, hook: dict[str, Any]) -> None:
         """Fit the best candidate on all rows."""
-        self.interrupted_ = True  # until it has ended
+        self.interrupted_ = True  # until the search has ended
         training, context = found.last_training(self.best_index_), found.findings.context
         best, start = training.untrained(context), now()
         leaf = root.subcontext(task_name="refit-with-best-params")

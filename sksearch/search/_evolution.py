@@ -17,7 +17,7 @@ from sksearch.space import Space
 
 
 class CMAESSearchCV(BaseSearch):
-    """CMA-ES: a normal distribution that follows the results, with margins for mixed spaces.
+    """CMA-ES, a covariance matrix adaptation evolution strategy, also for mixed spaces.
 
     The search learns which parameters depend on each other, and needs a hundred candidates or
     more. It requires the package ``cmaes``: ``pip install ".[cma]"`` in a checkout.
@@ -33,8 +33,8 @@ class CMAESSearchCV(BaseSearch):
     n_iter : int, default=100
         Number of candidates; a finite space may have fewer.
     sigma : float, default=0.2
-        First standard deviation, as a share of each parameter's range. Smaller values stay near
-        the first of `initial_params`.
+        Initial standard deviation, as a share of the range of each parameter. With smaller values,
+        the first candidates are close to the first of `initial_params`.
     population_size : int or None, default=None
         Number of candidates from which new ones are made, at least 4. None: depends on the number
         of parameters.
@@ -157,8 +157,8 @@ class CMAESSearchCV(BaseSearch):
     See Also
     --------
     sksearch.GPBayesSearchCV : Needs fewer candidates.
-    DESearchCV : Learns no distribution.
-    sksearch.samplers.CMAESSampler : Populations, restarts and choices.
+    DESearchCV : Differential evolution.
+    sksearch.samplers.CMAESSampler : Details of the algorithm.
 
     References
     ----------
@@ -269,10 +269,10 @@ class _PopulationSearchCV(BaseSearch):
 
 
 class DESearchCV(_PopulationSearchCV):
-    """Differential evolution: members of a population move by differences of others.
+    """Differential evolution: members of a population move by differences between others.
 
-    Steps shrink by themselves as the population converges. No model can mislead the search, and
-    a proposal costs almost nothing.
+    Steps become smaller as the population converges. The search does not rely on a model, and
+    proposals take almost no time.
 
     Parameters
     ----------
@@ -405,9 +405,9 @@ class DESearchCV(_PopulationSearchCV):
 
     See Also
     --------
-    DEHBSearchCV : Most candidates at a part of the resource.
+    DEHBSearchCV : Differential evolution with early stopping.
     CMAESSearchCV : Learns which parameters depend on each other.
-    sksearch.samplers.DESampler : How members compete.
+    sksearch.samplers.DESampler : Details of the algorithm.
 
     References
     ----------
@@ -435,7 +435,7 @@ class DESearchCV(_PopulationSearchCV):
 class DEHBSearchCV(BaseSearch):
     """Hyperband with candidates made by differential evolution.
 
-    Hyperband decides how far each candidate is trained. The population consists of the candidates
+    Hyperband decides how long each candidate is trained. The population consists of the candidates
     at the largest resource with enough results, and differential evolution moves its members.
     Every bracket costs as much as in Hyperband.
 
@@ -602,9 +602,9 @@ class DEHBSearchCV(BaseSearch):
 
     Notes
     -----
-    In [1]_ every rung has its own population, and after the first bracket all candidates of a
+    In [1]_ every rung has its own population, and after the first bracket all candidates at a
     higher rung are new. Here the best candidates of the lower rung are promoted, as in Hyperband,
-    so that no training is repeated.
+    so no training is repeated.
 
     References
     ----------
@@ -675,10 +675,9 @@ class DEHBSearchCV(BaseSearch):
 
 
 class GeneticSearchCV(_PopulationSearchCV):
-    """A genetic algorithm: the best candidates are crossed and mutated.
+    """Genetic algorithm: crossover and mutation of the best candidates.
 
-    The search suits spaces with many choices, integers and conditional parameters. Offspring
-    inherit conditional parameters like any other.
+    The search is suited to spaces with many choices, integers and conditional parameters.
 
     Parameters
     ----------
@@ -811,9 +810,9 @@ class GeneticSearchCV(_PopulationSearchCV):
 
     See Also
     --------
-    ForestBayesSearchCV : A model for such spaces, which needs fewer candidates.
-    DESearchCV : For numbers.
-    sksearch.samplers.GeneticSampler : Crossover and mutation.
+    ForestBayesSearchCV : Needs fewer candidates in such spaces.
+    DESearchCV : Differential evolution, for numeric parameters.
+    sksearch.samplers.GeneticSampler : Details of the algorithm.
 
     References
     ----------
@@ -839,7 +838,7 @@ class GeneticSearchCV(_PopulationSearchCV):
 
 
 class PSOSearchCV(BaseSearch):
-    """Particle swarm: candidates move towards the best points so far.
+    """Particle swarm optimisation: candidates move towards the best points so far.
 
     Parameters
     ----------
@@ -975,8 +974,8 @@ class PSOSearchCV(BaseSearch):
 
     See Also
     --------
-    DESearchCV : Found better candidates in our measurements.
-    sksearch.samplers.PSOSampler : How particles move.
+    DESearchCV : Differential evolution, which was better in our measurements.
+    sksearch.samplers.PSOSampler : Details of the algorithm.
 
     References
     ----------

@@ -16,12 +16,12 @@ from sksearch.space import Space
 
 
 class FabolasSearchCV(BaseSearch):
-    """Choose parameters and the amount of the resource by the expected gain per second.
+    """Choose parameters and the amount of the resource together, by the expected gain per second.
 
     Fits on few rows, or of few epochs, are cheap and predict the result at full size. One Gaussian
-    process models the score by parameters and size, another the seconds. Each step maximises the
-    expected improvement at full size divided by the cost: a new candidate at any size, or a known
-    candidate at a larger size.
+    process models the score as a function of parameters and size, another the seconds. Each step
+    evaluates a new candidate at any size, or a known candidate at a larger size: the one with the
+    largest expected improvement at full size divided by the cost.
 
     Parameters
     ----------
@@ -32,14 +32,15 @@ class FabolasSearchCV(BaseSearch):
         Lists or distributions by parameter name, as for `RandomizedSearchCV`, or a list of such
         dicts. None: the default space of the estimator.
     n_iter : int or None, default=50
-        Number of candidates, mostly fitted at small sizes only. None: no limit except `timeout`.
+        Number of candidates, most of them fitted at small sizes only. None: no limit except
+        `timeout`.
     n_initial : int, default=20
-        Number of quasi-random candidates, at most half of all, halved over four small sizes before
-        the first model.
+        Number of quasi-random candidates before the first model, at most half of all. All are
+        evaluated at the smallest of four sizes, and the better half of each size at the next one.
     cost : {"auto", "seconds", "resource"}, default="auto"
-        Divisor of an improvement: measured seconds, or units of the resource. Seconds are the
-        true cost, but they differ from run to run, and so does the search. "auto": seconds with
-        a `timeout`, otherwise units.
+        Cost by which an expected improvement is divided: measured seconds, or units of the
+        resource. Seconds are the true cost, but they differ from run to run, and so do the
+        results. "auto": seconds with a `timeout`, otherwise units.
     batch_size : int or "auto", default="auto"
         Number of candidates evaluated at the same time. "auto": one if its folds occupy `n_jobs`
         workers, otherwise enough to keep all busy.
@@ -183,19 +184,20 @@ class FabolasSearchCV(BaseSearch):
 
     See Also
     --------
-    sksearch.GPBayesSearchCV : The whole resource for each candidate.
-    sksearch.HyperbandSearchCV : Sizes by rank, without a model.
-    sksearch.schedulers.Fabolas : The criterion, and differences from [1]_.
+    sksearch.GPBayesSearchCV : Full resource for each candidate.
+    sksearch.HyperbandSearchCV : Early stopping without a model.
+    sksearch.schedulers.Fabolas : Details of the algorithm, and differences from [1]_.
 
     Notes
     -----
     ``min_resources="auto"`` is a 64th of `max_resources`, and at least the minimum of the
-    resource. The plan is an upper bound, all candidates at all sizes. The search usually spends a
+    resource. The plan is an upper bound: all candidates at all sizes. The search usually costs a
     small part of it.
 
-    The candidate with the best predicted score gets the whole resource once smaller sizes have
-    cost more, and at the end. With rows, only the largest size counts, so the winner was scored at
-    full size even if the search ends early.
+    Whenever small sizes have cost more than one fit at full size, and at the end, the candidate
+    with the best predicted score is evaluated at full size. With rows as the resource, only
+    candidates at the largest size can win, so the winner was scored at full size even if the
+    search ends early.
 
     The search is intended for fits of a minute or more with a cost that grows faster than the
     number of rows. `GPHalvingSearchCV` is better for epochs.

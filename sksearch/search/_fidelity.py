@@ -64,7 +64,7 @@ class _HalvingSearchCV(BaseSearch):
 
 
 class SuccessiveHalvingSearchCV(_HalvingSearchCV):
-    """Successive halving: all candidates a little, the best ``1 / factor`` of them more.
+    """Successive halving: train all candidates briefly, the best ``1 / factor`` of them longer.
 
     Unlike scikit-learn's ``HalvingRandomSearchCV``, the search continues training if the estimator
     can, keeps the test folds whole, and always ends at `max_resources`.
@@ -222,7 +222,7 @@ class SuccessiveHalvingSearchCV(_HalvingSearchCV):
 
     See Also
     --------
-    HyperbandSearchCV : Runs brackets that discard candidates earlier and later.
+    HyperbandSearchCV : Several brackets, with earlier and later stopping.
 
     References
     ----------
@@ -250,11 +250,12 @@ class SuccessiveHalvingSearchCV(_HalvingSearchCV):
 
 
 class HyperbandSearchCV(BaseSearch):
-    """Hyperband: brackets of successive halving, from the most aggressive to none.
+    """Hyperband: several brackets of successive halving, from early to no stopping.
 
-    Each bracket assumes another resource at which candidates can be distinguished, so you need not
-    choose one. All numbers are exact integers: ``max_resources=243`` has six rungs, and every unit
-    of epochs, trees and folds is paid for once.
+    Each bracket starts at a different resource, so you need not decide how much training is
+    necessary to distinguish good candidates from bad ones. Numbers of candidates and resources are
+    computed exactly: ``max_resources=243`` gives six rungs. Epochs, trees and folds of earlier
+    rungs are never trained again.
 
     Parameters
     ----------
@@ -269,8 +270,8 @@ class HyperbandSearchCV(BaseSearch):
     n_iterations : int, default=1
         Number of times to run all brackets, each time with new candidates.
     candidates : {"table", "algorithm1"}, default="table"
-        Number of candidates at the start of each bracket: with 81 units 81, 27, 9, 6, 5 as in the
-        published table, or 81, 34, 15, 8, 5 as in Algorithm 1.
+        Number of candidates at the start of each bracket. For ``max_resources=81`` these are 81,
+        27, 9, 6, 5 ("table", as published), or 81, 34, 15, 8, 5 ("algorithm1").
     resource : str or Resource, default="n_samples"
         Resource to increase step by step: "epochs", "n_samples", "folds", "seconds" or the name of
         an integer parameter.
@@ -412,7 +413,7 @@ class HyperbandSearchCV(BaseSearch):
     See Also
     --------
     SuccessiveHalvingSearchCV : The most aggressive bracket alone.
-    SearchCV : Composes the scheduler with another sampler.
+    SearchCV : Combines Hyperband with any sampler.
 
     References
     ----------

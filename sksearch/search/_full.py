@@ -44,9 +44,9 @@ class SearchCV(BaseSearch):
 
     The search chooses the parameters that you do not pass: the space and the first candidates
     depend on the estimator; the sampler, the scheduler and the resource depend on the estimator,
-    the data and the folds. The first candidate is the untuned estimator, unless a given space
-    excludes it, so the mean score over the folds is never worse. You can also make every choice
-    yourself: any sampler works with any scheduler and any resource.
+    the data and the folds. The first candidate is the untuned estimator, unless the given space
+    excludes it, so the best cross-validation score is never lower than the score without tuning.
+    You can also make every choice yourself: any sampler works with any scheduler and any resource.
 
     Parameters
     ----------
@@ -127,18 +127,18 @@ class SearchCV(BaseSearch):
         Whether `best_estimator_` averages the best candidates, or the maximum number of candidates
         to average.
     sampler : Sampler or None, default=None
-        Sampler to use. None: a Gaussian process after the first candidates, which maximises the
-        improvement per second if there is a `timeout` and no `n_iter`; with several `objectives`
+        Sampler to use. None: a Gaussian process, which maximises the improvement per second if
+        there is a `timeout` and no `n_iter`. With several `objectives`,
         `sksearch.samplers.HypervolumeSampler`.
     scheduler : Scheduler or None, default=None
         Scheduler to use. None: a race over folds, `sksearch.schedulers.FoldRace`, if there are at
-        least three folds without an order, one objective, no `Bound` and no callable `refit`;
-        otherwise whole fits.
+        least three unordered folds (see Notes), one objective, no `Bound` and no callable `refit`;
+        otherwise every candidate is evaluated on all folds.
     resource : str, Resource or None, default="auto"
-        Resource to increase step by step, see `HyperbandSearchCV`. "auto": folds for a race,
-        otherwise whole fits. If `timeout` is too short for 24 fits and `n_iter` is None,
-        "auto" trains the folds on a subset of the rows, shown by `plan_`; "folds" always trains on
-        all rows. None: whole fits.
+        Resource to increase step by step, see `HyperbandSearchCV`. "auto": "folds" for a race,
+        otherwise None. If `timeout` is too short for 24 fits and `n_iter` is None, "auto" trains
+        on a subset of the rows, shown by `plan_`; "folds" always trains on all rows. None: every
+        candidate is trained completely.
     min_resources : int or "auto", default="auto"
         Smallest amount of the resource. "auto": 1, or for rows four of each class and at least
         1/81 of all.
@@ -207,7 +207,7 @@ class SearchCV(BaseSearch):
 
     See Also
     --------
-    tune : The same in one call, with a summary at its end.
+    tune : The same in one function call, with a summary.
     sksearch.space.default_space : The space if none is given.
     HyperbandSearchCV : Brackets of successive halving.
 
@@ -215,16 +215,16 @@ class SearchCV(BaseSearch):
     -----
     If `cv` is None, the search chooses the folds, and `plan` explains the choice.
 
-    - If `fit` gets ``groups``, even if `cv` is an int: ``StratifiedGroupKFold`` for classes,
-      ``GroupKFold`` for other targets. With fewer than five groups, each group is a fold.
-    - If X is a pandas DataFrame whose index contains ordered times: ``TimeSeriesSplit``. Rows with
+    - If ``groups`` are passed to `fit`, even if `cv` is an int: ``StratifiedGroupKFold`` for
+      classes, ``GroupKFold`` for other targets. With fewer than five groups, each group is a fold.
+    - If the index of a pandas DataFrame X contains ordered times: ``TimeSeriesSplit``. Rows with
       the same time stay together, and folds with a single class are dropped.
-    - Otherwise as in scikit-learn's ``GridSearchCV``.
+    - Otherwise the same folds as in scikit-learn's ``GridSearchCV``.
 
-    Folds are ordered if each one tests rows after its training rows, if no fold trains on the test
-    rows of a later fold, or if the largest has one and a half times the training rows of the
-    smallest. A race would judge by the first folds, so it must be requested by
-    ``resource="folds"``.
+    Folds count as ordered in three cases: all test rows of a fold come after its training rows; no
+    fold trains on the test rows of a later fold; or the largest training fold has at least 1.5
+    times the rows of the smallest. In these cases the first folds are not representative, so a
+    race takes place only with ``resource="folds"``.
 
     Examples
     --------
@@ -322,12 +322,12 @@ class SearchCV(BaseSearch):
         return frozenset({"cv", *parts, *(["n_folds"] if self.checkpoint_dir is None else [])})
 
     def get_metadata_routing(self) -> Any:
-        """Return how metadata are routed; see scikit-learn's guide.
+        """Return the metadata routing of this object; see scikit-learn's user guide.
 
         Returns
         -------
         routing : MetadataRouter
-            ``groups`` are routed to the folds if the search chooses them.
+            ``groups`` are routed to the splitter if the search chooses the folds.
         """
         if not leaves_folds(self.cv):
             return super().get_metadata_routing()
@@ -383,9 +383,9 @@ class SearchCV(BaseSearch):
 class RandomSearchCV(BaseSearch):
     """Random search: independent draws, each at full resource.
 
-    The search evaluates the candidates of `RandomizedSearchCV` with the same `random_state`, in
-    the same order and with the same scores, but no candidate twice: a repeated draw is replaced by
-    another one.
+    With the same `random_state`, the candidates and their scores are the same as in
+    `RandomizedSearchCV`, except that a candidate is never evaluated twice: a repeated draw is
+    replaced by a new one.
 
     Parameters
     ----------
@@ -396,9 +396,10 @@ class RandomSearchCV(BaseSearch):
         Lists or distributions by parameter name, as for `RandomizedSearchCV`, or a list of such
         dicts. None: the default space of the estimator.
     n_iter : int or None, default=10
-        Number of candidates. If lists contain no more, all are tried in the order of
-        ``ParameterGrid``, and repeated entries of a list share their score. None: no limit except
-        `timeout`, `patience` and `stop`, or all of a finite space if none of them is set.
+        Number of candidates. If the space is finite and has no more candidates, all are tried in
+        the order of ``ParameterGrid``, and repeated entries of a list share their score. None: no
+        limit except `timeout`, `patience` and `stop`, or all of a finite space if none of them is
+        set.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.
@@ -514,8 +515,8 @@ class RandomSearchCV(BaseSearch):
 
     See Also
     --------
-    sksearch.model_selection.RandomizedSearchCV : The same, with repeated draws as in scikit-learn.
-    sksearch.search.QuasiRandomSearchCV : Candidates cover the space more evenly.
+    sksearch.model_selection.RandomizedSearchCV : Evaluates repeated draws, as in scikit-learn.
+    sksearch.search.QuasiRandomSearchCV : Covers the space more evenly.
     HyperbandSearchCV : More candidates for the same cost.
 
     References
@@ -618,7 +619,7 @@ class QuasiRandomSearchCV(BaseSearch):
         Number of candidates. If a finite space contains no more, all are tried in the order of
         ``ParameterGrid``.
     method : {"sobol", "halton", "hammersley", "lhs"}, default="sobol"
-        Scrambled Sobol or Halton sequence, Hammersley set or Latin hypercube.
+        Design: scrambled Sobol or Halton sequence, Hammersley set or Latin hypercube.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.

@@ -19,13 +19,13 @@ from sksearch.space import Space
 
 
 class GPHalvingSearchCV(BaseSearch):
-    """A wide bracket of successive halving, then short ones; a Gaussian process proposes.
+    """Short brackets of successive halving with candidates from a Gaussian process.
 
     The default choice for epochs, trees or rows. The first bracket begins with 36 candidates at a
     27th of the largest resource, each later one with nine at a ninth. A bracket ends with one
-    candidate at the largest resource, at the cost of two or three full fits (the first: four). One
-    model learns from the results of all rungs, and a bracket's candidates are drawn by their
-    expected improvement at the largest resource.
+    candidate at the largest resource, at the cost of two or three full fits (the first: four). A
+    single model learns from the results of all rungs, and candidates are drawn with probabilities
+    proportional to their expected improvement at the largest resource.
 
     Parameters
     ----------
@@ -36,17 +36,17 @@ class GPHalvingSearchCV(BaseSearch):
         Lists or distributions by parameter name, as for `RandomizedSearchCV`, or a list of such
         dicts. None: the default space of the estimator.
     factor : float, default=3
-        One candidate in `factor` is promoted, and rungs are `factor` times apart; the first
-        bracket has four, a later one three.
+        One candidate in `factor` is promoted, and rungs are `factor` times apart. The first
+        bracket has four rungs, a later one three.
     n_iterations : int, default=8
-        Number of brackets, each with new candidates; the first is as wide as Hyperband's budget
-        for a bracket allows.
+        Number of brackets, each with new candidates. The first has the largest number of
+        candidates within the budget of a Hyperband bracket.
     acquisition : str or Acquisition, default="ei_distribution"
-        "ei_distribution" draws a bracket's candidates from the expected improvement, taken as a
-        density; for the others see `GPBayesSearchCV`.
+        "ei_distribution" draws the candidates of a bracket from the expected improvement,
+        normalised to a density. For the others see `GPBayesSearchCV`.
     transfer : {"rung", "none", "all", "survivors", "same", "joint"}, default="joint"
-        Results that the model learns from. "joint": all of them, with the resource as one more
-        coordinate. For the others see `GPHyperbandSearchCV`.
+        Results to learn from. "joint": all of them, with the resource as one more coordinate. For
+        the others see `GPHyperbandSearchCV`.
     n_initial : int or None, default=None
         Number of quasi-random candidates before the first model. None: 4 to 10, depending on the
         number of parameters.
@@ -193,7 +193,7 @@ class GPHalvingSearchCV(BaseSearch):
 
     See Also
     --------
-    sksearch.search.TPEHalvingSearchCV : A Parzen estimator proposes, at a tenth of the overhead.
+    sksearch.search.TPEHalvingSearchCV : The same with TPE, at a tenth of the overhead.
     sksearch.search.GPHyperbandSearchCV : All brackets of Hyperband.
     GPBayesSearchCV : Full resource only.
 
@@ -295,13 +295,13 @@ class TPEHalvingSearchCV(BaseSearch):
         Lists or distributions by parameter name, as for `RandomizedSearchCV`, or a list of such
         dicts. None: the default space of the estimator.
     factor : float, default=3
-        One candidate in `factor` is promoted, and rungs are `factor` times apart; the first
-        bracket has four, a later one three.
+        One candidate in `factor` is promoted, and rungs are `factor` times apart. The first
+        bracket has four rungs, a later one three.
     n_iterations : int, default=8
-        Number of brackets, each with new candidates; the first is as wide as Hyperband's budget
-        for a bracket allows.
+        Number of brackets, each with new candidates. The first has the largest number of
+        candidates within the budget of a Hyperband bracket.
     transfer : {"rung", "none", "all", "survivors", "same"}, default="rung"
-        Results that the proposals learn from, see `BOHBSearchCV`.
+        Results to learn from, see `BOHBSearchCV`.
     n_initial : int or None, default=None
         Number of quasi-random candidates before the first model. None: 4 to 10, depending on the
         number of parameters.
@@ -448,9 +448,9 @@ class TPEHalvingSearchCV(BaseSearch):
 
     See Also
     --------
-    sksearch.GPHalvingSearchCV : A Gaussian process proposes.
+    sksearch.GPHalvingSearchCV : The same with a Gaussian process.
     sksearch.BOHBSearchCV : All brackets of Hyperband.
-    sksearch.TPESearchCV : A Parzen estimator proposes, at full resource.
+    sksearch.TPESearchCV : TPE at full resource.
 
     Notes
     -----

@@ -150,11 +150,12 @@ class _Halving(BaseSearch):
 
 
 class HalvingGridSearchCV(GridSearchCV, _Halving):
-    """Halving over a grid, identical to scikit-learn's to the last row of ``cv_results_``.
+    """Halving over a grid with the same ``cv_results_`` as scikit-learn's.
 
-    All points of a grid get little resource, and the best ``1 / factor`` of them get `factor`
-    times as much in the next iteration. The search adds a time limit, checkpoints, clusters,
-    `report` and the other parameters of our searches, and needs no experimental import.
+    All points of a grid are evaluated with a small amount of the resource, and the best
+    ``1 / factor`` of them with `factor` times as much in the next iteration. Time limits,
+    checkpoints, clusters, `report` and the other parameters of this library's searches are added.
+    No experimental import is needed.
 
     Parameters
     ----------
@@ -167,19 +168,19 @@ class HalvingGridSearchCV(GridSearchCV, _Halving):
         One in `factor` candidates is promoted after each iteration, and gets `factor` times the
         resource.
     resource : str or Resource, default="n_samples"
-        "n_samples" draws rows of the training and the test folds. The name of an integer
-        parameter, such as ``"n_estimators"``, fits the candidates again in each iteration. Other
-        resources, which scikit-learn lacks, work as in `SuccessiveHalvingSearchCV`.
+        "n_samples" draws rows of the training and the test folds. With the name of an integer
+        parameter, such as ``"n_estimators"``, the candidates are fitted again in each iteration.
+        Resources that scikit-learn does not have work as in `SuccessiveHalvingSearchCV`.
     max_resources : int or "auto", default="auto"
-        Maximum amount of the resource for any candidate. "auto": all rows, or the estimator's
-        own value of the parameter.
+        Maximum amount of the resource for any candidate. "auto": all rows, or the value of the
+        parameter set on the estimator.
     min_resources : int, "exhaust" or "smallest", default="exhaust"
         Amount of the resource in the first iteration. "smallest": 1, or for rows two of each
         class in each fold. "exhaust": the amount that leaves `max_resources` for the last
         iteration.
     aggressive_elimination : bool, default=False
-        Whether to repeat the first iteration until few enough candidates are left for the
-        following ones, if the resources would run out before.
+        Whether to repeat the first iteration until few enough candidates are left, if the
+        resources do not allow enough iterations.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.
@@ -253,14 +254,14 @@ class HalvingGridSearchCV(GridSearchCV, _Halving):
     n_resources_, n_candidates_ : list of int
         Amount of the resource and number of candidates of each iteration.
     n_iterations_, n_required_iterations_, n_possible_iterations_ : int
-        Number of iterations, the number after which fewer than `factor` candidates are left, and
-        the number that the resources allow.
+        Number of iterations, number required to end with fewer than `factor` candidates, and
+        number possible with the given resources.
     n_remaining_candidates_ : int
-        Number of candidates that another iteration would have.
+        Number of candidates left after the last iteration.
     min_resources_, max_resources_ : int
         Amount of the resource in the first iteration, and the maximum amount.
     best_n_resources_ : int
-        Amount of the resource in the last iteration reached.
+        Amount of the resource in the last iteration.
     cv_results_ : dict of numpy arrays
         Results of all candidates, as in scikit-learn's searches.
     best_estimator_ : estimator object
@@ -312,18 +313,18 @@ class HalvingGridSearchCV(GridSearchCV, _Halving):
     Notes
     -----
     Candidates, rows of data, scores, promotions, ranks and ``cv_results_`` are scikit-learn's; the
-    winner is the best candidate of the last iteration. If `random_state` is a ``RandomState`` or
-    None, the search draws the same numbers as scikit-learn from the same state. The differences:
+    winner is the best candidate of the last iteration. This also holds if `random_state` is a
+    ``RandomState``, or None with the same global state. The differences are:
 
-    - Repeated iterations, due to `aggressive_elimination` or to a small `factor` with equal
-      rounded resources, repeat the known results of a candidate. scikit-learn fits it again, with
-      the same scores if `random_state` is an int, and with other rows and scores otherwise.
-    - A callable `refit` selects the winner. scikit-learn documents the same, and ignores it.
+    - Iterations with the same resource, due to `aggressive_elimination` or to a small `factor`,
+      reuse the results of a candidate. scikit-learn fits it again: with the same scores if
+      `random_state` is an int, otherwise on different rows with different scores.
+    - A callable `refit` selects the winner. scikit-learn documents this, but ignores the callable.
     - A candidate with a numeric `error_score` always ranks among the last.
-    - Splitters that shuffle without a seed are accepted, because folds are made once.
-    - ``max_resources="auto"`` with a parameter as the resource is the estimator's own value.
-    - Within an iteration the candidates with the best scores are fitted first, and callbacks see
-      each iteration as a task.
+    - Splitters that shuffle without a seed are accepted, because the folds are computed once.
+    - ``max_resources="auto"`` with a parameter as the resource is the value set on the estimator.
+    - Within an iteration the candidates with the best scores are fitted first, and each iteration
+      is a task for callbacks.
 
     Examples
     --------
@@ -384,12 +385,13 @@ class HalvingGridSearchCV(GridSearchCV, _Halving):
 
 
 class HalvingRandomSearchCV(_Halving):
-    """Halving over random candidates, identical to scikit-learn's to the last row.
+    """Halving over random candidates with the same ``cv_results_`` as scikit-learn's.
 
-    Random candidates get little resource, and the best ``1 / factor`` of them `factor` times as
-    much in the next iteration. The same `random_state` gives the same candidates on the same rows.
-    The search adds a time limit, checkpoints, clusters, `report` and the other parameters of our
-    searches, and needs no experimental import.
+    Random candidates are evaluated with a small amount of the resource, and the best
+    ``1 / factor`` of them with `factor` times as much in the next iteration. The same
+    `random_state` gives the same candidates on the same rows. Time limits, checkpoints, clusters,
+    `report` and the other parameters of this library's searches are added. No experimental import
+    is needed.
 
     Parameters
     ----------
@@ -406,19 +408,19 @@ class HalvingRandomSearchCV(_Halving):
         One in `factor` candidates is promoted after each iteration, and gets `factor` times the
         resource.
     resource : str or Resource, default="n_samples"
-        "n_samples" draws rows of the training and the test folds. The name of an integer
-        parameter, such as ``"n_estimators"``, fits the candidates again in each iteration. Other
-        resources, which scikit-learn lacks, work as in `SuccessiveHalvingSearchCV`.
+        "n_samples" draws rows of the training and the test folds. With the name of an integer
+        parameter, such as ``"n_estimators"``, the candidates are fitted again in each iteration.
+        Resources that scikit-learn does not have work as in `SuccessiveHalvingSearchCV`.
     max_resources : int or "auto", default="auto"
-        Maximum amount of the resource for any candidate. "auto": all rows, or the estimator's
-        own value of the parameter.
+        Maximum amount of the resource for any candidate. "auto": all rows, or the value of the
+        parameter set on the estimator.
     min_resources : int, "exhaust" or "smallest", default="smallest"
         Amount of the resource in the first iteration. "smallest": 1, or for rows two of each
         class in each fold. "exhaust": the amount that leaves `max_resources` for the last
         iteration, which needs an int as `n_candidates`.
     aggressive_elimination : bool, default=False
-        Whether to repeat the first iteration until few enough candidates are left for the
-        following ones, if the resources would run out before.
+        Whether to repeat the first iteration until few enough candidates are left, if the
+        resources do not allow enough iterations.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.
@@ -492,14 +494,14 @@ class HalvingRandomSearchCV(_Halving):
     n_resources_, n_candidates_ : list of int
         Amount of the resource and number of candidates of each iteration.
     n_iterations_, n_required_iterations_, n_possible_iterations_ : int
-        Number of iterations, the number after which fewer than `factor` candidates are left, and
-        the number that the resources allow.
+        Number of iterations, number required to end with fewer than `factor` candidates, and
+        number possible with the given resources.
     n_remaining_candidates_ : int
-        Number of candidates that another iteration would have.
+        Number of candidates left after the last iteration.
     min_resources_, max_resources_ : int
         Amount of the resource in the first iteration, and the maximum amount.
     best_n_resources_ : int
-        Amount of the resource in the last iteration reached.
+        Amount of the resource in the last iteration.
     cv_results_ : dict of numpy arrays
         Results of all candidates, as in scikit-learn's searches.
     best_estimator_ : estimator object

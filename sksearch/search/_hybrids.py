@@ -22,8 +22,8 @@ from sksearch.space import Space
 class BOHBSearchCV(BaseSearch):
     """Hyperband with candidates proposed by a Parzen estimator.
 
-    Hyperband decides how far each candidate is trained, and the results so far decide which
-    candidates are tried next. Every bracket costs as much as in Hyperband.
+    Hyperband decides how long each candidate is trained, and the estimator proposes new candidates
+    from the results so far. Every bracket costs as much as in Hyperband.
 
     Parameters
     ----------
@@ -38,13 +38,14 @@ class BOHBSearchCV(BaseSearch):
     n_iterations : int, default=1
         Number of times to run all brackets, each time with new candidates.
     scheduler : {"hyperband", "asynchronous"}, default="hyperband"
-        "asynchronous" never waits for a rung to end: results then depend on the number and speed
-        of the workers, and `batch_size` is ignored.
+        "asynchronous" never waits for a rung to be complete. Results then depend on the number and
+        speed of the workers, and `batch_size` is ignored.
     transfer : {"rung", "none", "all", "survivors", "same"}, default="rung"
-        Results that the proposals learn from. "rung": the largest resource with enough results, as
-        in [1]_, and at least a fortieth of `max_resources`. The others use the lowest rung of the
-        current bracket, plus results of earlier brackets: "none", "all", only the survivors of the
-        last rung ("survivors"), or only the candidates stopped there ("same").
+        Results to learn from. "rung": results at the largest resource with enough of them, as in
+        [1]_, and at least a fortieth of `max_resources`. The others use results at the lowest rung
+        of the current bracket: its own and, from earlier brackets, none ("none"), all ("all"),
+        only from candidates that reached the last rung ("survivors") or only from candidates
+        stopped there ("same").
     n_initial : int or None, default=None
         Number of quasi-random candidates before the first model. None: 4 to 10, depending on the
         number of parameters.
@@ -197,8 +198,8 @@ class BOHBSearchCV(BaseSearch):
 
     Notes
     -----
-    Unlike in [1]_, only the first candidates of the sampler are random, instead of a third of all.
-    The uniform component of the densities keeps the search from narrowing too early.
+    In [1]_ a third of all candidates is random. Here only the first candidates are. The uniform
+    component of the densities keeps the search from narrowing too early.
 
     References
     ----------
@@ -288,8 +289,8 @@ class BOHBSearchCV(BaseSearch):
 class GPHyperbandSearchCV(BaseSearch):
     """Hyperband with candidates proposed by a Gaussian process.
 
-    The method of [1]_: the candidates of a bracket are drawn with probabilities proportional to
-    their expected improvement, so that a bracket contains many good and diverse candidates.
+    As in [1]_, the candidates of a bracket are drawn with probabilities proportional to their
+    expected improvement, so a bracket contains diverse candidates.
 
     Parameters
     ----------
@@ -304,11 +305,11 @@ class GPHyperbandSearchCV(BaseSearch):
     n_iterations : int, default=1
         Number of times to run all brackets, each time with new candidates.
     acquisition : str or Acquisition, default="ei_distribution"
-        "ei_distribution" draws a bracket's candidates from the expected improvement, used as a
-        density; for the others see `GPBayesSearchCV`.
+        "ei_distribution" draws the candidates of a bracket from the expected improvement,
+        normalised to a density. For the others see `GPBayesSearchCV`.
     transfer : {"rung", "none", "all", "survivors", "same", "joint"}, default="rung"
-        Results that the model learns from. "joint": all results at a fortieth of `max_resources`
-        or more, with the resource as one more coordinate. For the others see `BOHBSearchCV`.
+        Results to learn from. "joint": all results at a fortieth of `max_resources` or more, with
+        the resource as one more coordinate. For the others see `BOHBSearchCV`.
     n_initial : int or None, default=None
         Number of quasi-random candidates before the first model. None: 4 to 10, depending on the
         number of parameters.

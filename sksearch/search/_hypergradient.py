@@ -110,25 +110,27 @@ class Descent(Sampler):
 
 
 class HypergradientSearchCV(BaseSearch):
-    """Follow the gradient of the validation loss: one penalty for each of hundreds of features.
+    """Gradient-based search for one penalty per feature, even for hundreds of features.
 
-    If a model minimises a smooth loss, the derivatives of the validation loss by all penalties
-    cost no more than one fit. Candidates are the steps of L-BFGS on the mean loss over the folds.
-    Each one is fitted and scored as in any other search, and the best score wins.
+    If a model minimises a smooth loss, the derivatives of the validation loss with respect to all
+    penalties cost no more than one fit. Candidates are the steps of L-BFGS on the mean loss over
+    the folds. Each candidate is fitted and scored as in any other search, and the best score wins.
 
     Parameters
     ----------
     estimator : estimator object
-        Ridge, RidgeClassifier, LogisticRegression, LinearSVC, LinearSVR with the loss
-        "squared_epsilon_insensitive" or KernelRidge with a linear or an RBF kernel. In a Pipeline
-        it is the last step, and `sksearch.hypergradients.FeaturePenalties` right before it assigns
-        a separate penalty to each feature or group of features.
+        Ridge, RidgeClassifier, LogisticRegression, LinearSVC, LinearSVR with
+        ``loss="squared_epsilon_insensitive"`` or KernelRidge with a linear or RBF kernel, or a
+        Pipeline that ends with one of these. A `sksearch.hypergradients.FeaturePenalties` directly
+        before the last step assigns a separate penalty to each feature or group of features.
     param_distributions : dict or None, default=None
-        ``scipy.stats.loguniform`` for each name: "featurepenalties__penalties" for the range of
-        each penalty, and the model's ``alpha``, ``C`` or ``gamma``. None: the penalties if there
-        are any, otherwise the model's own parameters, and both for a kernel.
+        Ranges by parameter name, each a ``scipy.stats.loguniform``: "featurepenalties__penalties"
+        is the range of each penalty; ``alpha``, ``C`` and ``gamma`` are parameters of the model.
+        None: the penalties if the Pipeline has a `FeaturePenalties`, otherwise the parameters of
+        the model; both for a kernel.
     n_iter : int, default=10
-        Number of candidates. More of them fit the folds better, but often other rows worse.
+        Number of candidates. With more candidates, the penalties fit the folds better, but often
+        generalise worse.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.
@@ -245,14 +247,14 @@ class HypergradientSearchCV(BaseSearch):
     Raises
     ------
     ValueError
-        In `fit`, before any training, for an estimator that cannot be differentiated, for other
-        parameters or distributions, and for `objectives`, `constraints` and `prior_results`.
+        If, in `fit`, the estimator is not supported, or parameters or distributions other than the
+        above, `objectives`, `constraints` or `prior_results` are passed.
 
     See Also
     --------
     sksearch.hypergradients.FeaturePenalties : A penalty for each feature.
-    sksearch.hypergradients.implicit : The gradient for custom models.
-    sksearch.GPBayesSearchCV : For parameters of any kind, and few of them.
+    sksearch.hypergradients.implicit : Hypergradients of custom models.
+    sksearch.GPBayesSearchCV : For a few parameters of any kind.
 
     Notes
     -----
@@ -264,8 +266,9 @@ class HypergradientSearchCV(BaseSearch):
 
     The first candidates are `initial_params` or the untuned estimator. L-BFGS starts from the
     candidate with the smallest loss on the first fold, among these and a coarse grid with equal
-    penalties. If it converges before the end, it starts again from the next one. Hundreds of
-    numbers are fitted to the folds, so `best_score_` is optimistic: measure on other rows.
+    penalties. If it converges before `n_iter` candidates, it restarts from the next best one.
+    Hundreds of numbers are fitted to the folds, so `best_score_` is optimistic: measure the score
+    on other rows.
 
     References
     ----------

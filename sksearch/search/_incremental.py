@@ -19,12 +19,13 @@ POPULATIONS = {"forest": ForestSampler, "gp": GPSampler, "random": RandomSampler
 
 
 class IncrementalEvaluationSearchCV(BaseSearch):
-    """Incremental evaluation: a large population first, then a fixed step for the best ones.
+    """Incremental evaluation: one large population, of which only the best continue training.
 
-    Most of the budget goes into the population, which a model may choose. At each rung the share
-    `keep` of the candidates is trained for `step` more units, until one is left. In successive
-    halving all rungs cost the same; here each rung costs about `keep` times the previous one, and
-    unless the budget is large, the last candidate is trained far less than `max_resources`.
+    Most of the budget is spent on the population, which may be proposed by a model. At each rung
+    the best share `keep` of the candidates is trained for `step` more units, until one is left. In
+    successive halving all rungs cost the same; here each rung costs about `keep` times the
+    previous one, and unless the budget is large, the last candidate is trained far less than
+    `max_resources`.
 
     Parameters
     ----------
@@ -35,8 +36,8 @@ class IncrementalEvaluationSearchCV(BaseSearch):
         Lists or distributions by parameter name, as for `RandomizedSearchCV`, or a list of such
         dicts. None: the default space of the estimator.
     population : {"forest", "gp", "random"}, default="forest"
-        Sampler of the population: a random forest or a Gaussian process, which learn from the
-        scores at `min_resources`, or random draws.
+        Sampler of the population: a model (random forest or Gaussian process) of the scores at
+        `min_resources`, or random draws.
     budget : int or None, default=None
         Maximum number of units for all candidates together, in each fold. None: the cost of ten
         candidates at `max_resources`.
@@ -45,7 +46,7 @@ class IncrementalEvaluationSearchCV(BaseSearch):
     step : int or None, default=None
         Number of units between two rungs (b in [1]_). None: half of `min_resources`, at least 1.
     candidates : {"algorithm1", "largest"}, default="algorithm1"
-        Size of the population: by the formula in [1]_, or the largest that `budget` allows.
+        Size of the population: by the formula in [1]_, or the largest allowed by `budget`.
     batch_size : int or "auto", default="auto"
         Number of candidates evaluated at the same time. "auto": one if its folds occupy `n_jobs`
         workers, otherwise enough to keep all busy.
@@ -54,7 +55,7 @@ class IncrementalEvaluationSearchCV(BaseSearch):
         an integer parameter.
     min_resources : int or "auto", default="auto"
         Number of units for each candidate of the population (b_init in [1]_). "auto": a tenth of
-        `max_resources`, as 2 of 20 epochs in [1]_, and at least the minimum of the resource.
+        `max_resources`, like the 2 of 20 epochs in [1]_, and at least the minimum of the resource.
     max_resources : int or "auto", default="auto"
         Largest amount of the resource. "auto": 81 epochs, the estimator's own value of a
         parameter, all rows or all folds.
@@ -189,8 +190,8 @@ class IncrementalEvaluationSearchCV(BaseSearch):
 
     See Also
     --------
-    sksearch.SuccessiveHalvingSearchCV : Spends as much on the last candidates as on the first.
-    sksearch.schedulers.IncrementalEvaluation : Formulas, and differences from [1]_.
+    sksearch.SuccessiveHalvingSearchCV : Spends the same budget at each rung.
+    sksearch.schedulers.IncrementalEvaluation : Details, and differences from [1]_.
 
     References
     ----------

@@ -21,8 +21,8 @@ class GPBayesSearchCV(BaseSearch):
     """Bayesian optimisation with a Gaussian process.
 
     After a few quasi-random candidates, each candidate maximises the expected improvement. The
-    search needs fewer candidates than `RandomizedSearchCV`; use it if a fit takes longer than a
-    proposal, which costs hundredths of a second.
+    search needs fewer candidates than `RandomizedSearchCV`. Use it if a fit takes longer than a
+    proposal, which takes a few hundredths of a second.
 
     Parameters
     ----------
@@ -35,9 +35,9 @@ class GPBayesSearchCV(BaseSearch):
     n_iter : int, default=50
         Number of candidates; a finite space may have fewer.
     acquisition : str or Acquisition, default="log_ei"
-        Function to maximise: "log_ei" (expected improvement), "log_pi" (probability of one), "lcb"
-        (confidence bound), "ei_per_second", "thompson", "entropy", "portfolio" or
-        "ei_distribution"; see `sksearch.samplers.GPSampler`.
+        Function to maximise: "log_ei" (expected improvement), "log_pi" (probability of
+        improvement), "lcb" (confidence bound), "ei_per_second", "thompson", "entropy", "portfolio"
+        or "ei_distribution"; see `sksearch.samplers.GPSampler`.
     n_initial : int or None, default=None
         Number of quasi-random candidates before the first model. None: 4 to 10, depending on the
         number of parameters.
@@ -159,8 +159,8 @@ class GPBayesSearchCV(BaseSearch):
 
     See Also
     --------
-    TPESearchCV : Cheaper proposals, for very many candidates.
-    BOHBSearchCV : Discards weak candidates early.
+    TPESearchCV : Faster proposals, for thousands of candidates.
+    BOHBSearchCV : Stops weak candidates early.
     sksearch.samplers.GPSampler : The model, with more options, for `SearchCV`.
 
     References
@@ -271,11 +271,11 @@ class _ModelSearchCV(BaseSearch):
 
 
 class TPESearchCV(_ModelSearchCV):
-    """The tree-structured Parzen estimator.
+    """Bayesian optimisation with a tree-structured Parzen estimator (TPE).
 
-    After a few quasi-random candidates, each candidate is likely under the density of the good
-    ones and unlikely under the density of the others. A proposal takes about a millisecond, even
-    after a thousand candidates.
+    After a few quasi-random candidates, the sampler models two densities, one of the good
+    candidates and one of the others, and proposes candidates with a large ratio of the two. A
+    proposal takes about a millisecond, even after a thousand candidates.
 
     Parameters
     ----------
@@ -409,7 +409,7 @@ class TPESearchCV(_ModelSearchCV):
     See Also
     --------
     GPBayesSearchCV : Needs fewer candidates.
-    BOHBSearchCV : A Parzen estimator proposes, in Hyperband.
+    BOHBSearchCV : TPE in the brackets of Hyperband.
 
     References
     ----------
@@ -436,8 +436,8 @@ class TPESearchCV(_ModelSearchCV):
 class ForestBayesSearchCV(_ModelSearchCV):
     """Bayesian optimisation with a random forest.
 
-    A forest suits choices, conditions and plateaus; if scores vary smoothly, a Gaussian process
-    needs fewer candidates.
+    A forest is suited to categories, conditions and plateaus. If scores vary smoothly, a Gaussian
+    process needs fewer candidates.
 
     Parameters
     ----------

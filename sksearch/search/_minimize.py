@@ -46,8 +46,8 @@ from sksearch.search._full import SearchCV
 from sksearch.search._parts import COUNT
 from sksearch.space import Space
 
-MAX_RETRIES = 1  # of a call after a dead worker process, as in the searches
-NO_RESULT = Result(math.nan)  # of a candidate without a result at the largest resource
+MAX_RETRIES = 1  # repetitions of a call after its worker process died, as in the searches
+NO_RESULT = Result(math.nan)  # stands for a missing result at the largest resource
 #: Parameters shared with the searches.
 SHARED = (
     *("n_iter", "sampler", "scheduler", "prior", "batch_size", "timeout", "candidate_timeout"),
@@ -93,23 +93,24 @@ def minimize(
     ----------
     func : callable
         ``func(params)``, or ``func(params, n_resources)`` with `max_resources`. It returns the
-        loss, a number, smaller is better; or a dict of numbers by name with the loss as "loss";
-        the other numbers may have a `Bound`. A candidate fails, without consequences for the
-        others, if `func` raises an exception or returns anything but a finite number.
+        loss (smaller is better), or a dict of numbers with the loss under the name "loss"; the
+        other numbers may have a `Bound`. If `func` raises an exception or returns anything but
+        finite numbers, only this candidate fails.
     space : dict, list of dict or Space
-        As `param_distributions` of the searches: lists of choices, or frozen SciPy distributions.
+        Lists of choices or frozen SciPy distributions by parameter name, as `param_distributions`
+        of the searches.
     n_iter : int or None, default=50
         Number of candidates; ignored with a `scheduler`. None: no limit except `timeout`, `target`
         and `callback`.
     sampler : Sampler or None, default=None
-        Source of candidates. None: `sksearch.samplers.GPSampler`, or with `objectives`
-        `sksearch.samplers.HypervolumeSampler`.
+        Sampler to use. None: `sksearch.samplers.GPSampler`, or
+        `sksearch.samplers.HypervolumeSampler` with `objectives`.
     scheduler : Scheduler or None, default=None
-        Allocation of the resource. None: each candidate at `max_resources`.
+        Scheduler to use. None: every candidate gets `max_resources`.
     min_resources : int, default=1
-        Smallest number of units.
+        Smallest amount of the resource.
     max_resources : int or None, default=None
-        Largest number of units. None: `func` has no second argument.
+        Largest amount of the resource. None: `func` has no second argument.
     objectives : list of str or None, default=None
         Two or more names to minimise, or to maximise with a leading minus: `func` returns a dict
         with these names, or a tuple of numbers in this order. The result then contains the Pareto
@@ -122,17 +123,16 @@ def minimize(
     initial_params : dict, list of dict or None, default=None
         Candidates to evaluate first.
     prior_results : object, list of objects or None, default=None
-        Results of earlier searches by this function or others. See
-        `sksearch.search.earlier_results`, which also marks them as results of the same function.
-        In tables scores are the negative loss, greater is better.
+        Results of earlier searches to learn from. Pass them through
+        `sksearch.search.earlier_results` to declare that they are results of the same function. In
+        tables, the score is minus the loss.
     prior : dict or None, default=None
         Belief about good values by parameter name: a distribution of a number, or a dict of
         weights of the choices in a list. Proposals follow it at first, and less with each result,
         see `sksearch.space.Beliefs`.
     n_jobs : int or None, default=None
-        Number of parallel calls on the active joblib backend: by default in worker processes,
-        which also accept functions defined in notebooks and scripts. Workers use one BLAS thread
-        each.
+        Number of parallel calls on the active joblib backend, by default in worker processes.
+        Functions defined in notebooks and scripts are supported. Each worker uses one BLAS thread.
     batch_size : int or "auto", default="auto"
         Number of candidates evaluated at the same time. Larger values keep more workers busy, but
         each proposal learns from fewer results. "auto": one for a single worker, otherwise enough
@@ -145,18 +145,18 @@ def minimize(
         Time limit of a call in seconds. A longer call is stopped and fails with the status
         "timeout". Calls then run in worker processes, even with ``n_jobs=1``.
     target : float or None, default=None
-        Stop when a loss at full resource is at most this.
+        Stop when a loss at full resource is at most this value.
     callback : callable or None, default=None
-        ``callback(history)`` is called after each evaluation; the search stops if it returns True.
-        If it has stopped the search, a repeated call with the same `checkpoint_dir` asks it first.
+        ``callback(history)`` is called after each evaluation, and the search stops if it returns
+        True. If the search is repeated with the same `checkpoint_dir` after such a stop, the
+        callback is called before any evaluation.
     checkpoint_dir : str, path-like or None, default=None
         Directory in which the search stores its progress. If the search is interrupted, the same
-        call resumes from there and repeats no finished evaluation. A call with only a larger
-        `n_iter` reuses the results that both have in common; another function, or changed code of
-        the function, is refused. `sksearch.load_history` reads the directory, with the negative
-        loss as the score.
+        call resumes it and repeats no finished evaluation. A call with a larger `n_iter` reuses
+        the results. A different function, or changed code of the function, raises an error.
+        `sksearch.load_history` reads the directory, with minus the loss as the score.
     random_state : int, RandomState instance or None, default=None
-        Seed of the candidates. It does not affect random numbers that `func` draws.
+        Seed of the candidates. It does not affect random numbers drawn by `func`.
 
     Returns
     -------
@@ -266,7 +266,7 @@ def _check_call(func: Callable, arguments: tuple[Any, ...]) -> None:
     """Raise TypeError for a function that cannot be called with these arguments."""
     try:
         inspect.signature(func).bind(*arguments)
-    except ValueError:  # of a builtin
+    except ValueError:  # builtins may have no signature
         return
     except TypeError as error:
         cure = (

@@ -34,10 +34,10 @@ def constraints_of_grid(constraints: dict[str, Any]) -> dict[str, Any]:
 
 
 class GridSearchCV(BaseSearch):
-    """Grid search, identical to scikit-learn's to the last row of ``cv_results_``.
+    """Grid search with the same ``cv_results_`` as scikit-learn's.
 
-    All points of a grid are tried, in the order of ``ParameterGrid``. The search adds a time
-    limit, checkpoints, clusters, `report` and the other parameters of our searches.
+    All points of a grid are tried, in the order of ``ParameterGrid``. Time limits, checkpoints,
+    clusters, `report` and the other parameters of this library's searches are added.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ class GridSearchCV(BaseSearch):
 
     @property
     def param_distributions(self) -> Any:
-        """The grid, under the name of the space in other searches."""
+        """Alias of `param_grid`, the name of the space in other searches."""
         return self.param_grid
 
     @param_distributions.setter
@@ -257,7 +257,7 @@ class GridSearchCV(BaseSearch):
 
 
 class RandomizedSearchCV(RandomSearchCV):
-    """Random search, identical to scikit-learn's to the last row of ``cv_results_``.
+    """Random search with the same ``cv_results_`` as scikit-learn's.
 
     The same `random_state` gives the same candidates, in the same order and with the same scores.
     The only difference from `RandomSearchCV` is that a candidate drawn twice, from discrete
@@ -272,9 +272,9 @@ class RandomizedSearchCV(RandomSearchCV):
         Lists or distributions by parameter name, as for `RandomizedSearchCV`, or a list of such
         dicts. None: the default space of the estimator.
     n_iter : int or None, default=10
-        Number of candidates to draw. If lists contain no more, all are tried in the order of
-        ``ParameterGrid``. None: distinct candidates until `timeout`, `patience` or `stop` end the
-        search, or all of a finite space if none of them is set.
+        Number of candidates to draw. If the space is finite and has no more candidates, all are
+        tried in the order of ``ParameterGrid``. None: distinct candidates until `timeout`,
+        `patience` or `stop` end the search, or all of a finite space if none of them is set.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.
@@ -390,7 +390,7 @@ class RandomizedSearchCV(RandomSearchCV):
 
     See Also
     --------
-    sksearch.RandomSearchCV : No candidate is drawn twice.
+    sksearch.RandomSearchCV : Evaluates no candidate twice.
     GridSearchCV : All points of a grid.
 
     Examples

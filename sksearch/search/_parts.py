@@ -48,9 +48,9 @@ SKRUB = ("DataOp", "SkrubLearner", "ParamSearch")
 
 
 def inherits_parameters(search: type[T]) -> type[T]:
-    """Replace ``**params`` in the signature of ``__init__`` by the parameters of the base class.
+    """Class decorator: replace ``**params`` of ``__init__`` by the parameters of the base class.
 
-    All parameters then appear in ``get_params``, in clones, and in ``help`` and editors.
+    All parameters are then known to ``get_params``, ``clone``, ``help`` and editors.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def inherits_parameters(search: type[T]) -> type[T]:
     Raises
     ------
     TypeError
-        If the class has no ``__init__`` of its own with ``**params``.
+        If the class does not define an ``__init__`` with ``**params``.
 
     Examples
     --------
@@ -130,7 +130,7 @@ class CanFit(HasMethods):
                 )
         named = val.values() if isinstance(val, dict) else ()
         if isinstance(val, list | tuple) or any(map(_fits, named)):
-            as_models(val)  # it could not be made when it was passed
+            as_models(val)  # raises the error that occurred when the object was passed
         if isinstance(val, dict):
             raise TypeError(
                 f"estimator={val!r:.80} is a dict without estimators: pass an estimator, or "

@@ -28,9 +28,9 @@ class PBTSearchCV(BaseSearch):
     """Population-based training: finds a schedule of parameters while the models are trained.
 
     All models of a population are trained at the same time. At each step the worst 20 % copy the
-    fitted models of the best 20 %, for all folds, and continue with other parameters. The winner
-    therefore has a schedule of parameters, such as a large learning rate first and a small one at
-    the end. The best model is trained again on all rows by this schedule.
+    fitted models of the best 20 %, for all folds, and continue with changed parameters. The result
+    is a schedule of parameters, such as a learning rate large at first and small at the end. The
+    best model is then fitted on all rows with this schedule.
 
     Parameters
     ----------
@@ -41,14 +41,13 @@ class PBTSearchCV(BaseSearch):
         Lists or distributions by parameter name, as for `RandomizedSearchCV`, or a list of such
         dicts. None: the default space of the estimator.
     population_size : int, default=20
-        Number of members, at least 2. Their training costs as much as the same number of
-        candidates at full resource.
+        Number of models in the population, at least 2. All are trained to the full resource.
     step : int or None, default=None
         Number of units from one selection to the next. None: a twentieth of `max_resources`.
     resource : str or Resource, default="epochs"
-        Resource of a step: "epochs" (calls of ``partial_fit``, also of the last step of a
-        Pipeline), or the name of an integer parameter by which an ensemble grows, such as
-        ``"max_iter"`` of HistGradientBoosting or ``"n_estimators"`` of LightGBM and XGBoost.
+        Resource in which a step is measured: "epochs" (calls of ``partial_fit``, also of the last
+        step of a Pipeline), or the name of an integer parameter by which an ensemble grows, such
+        as ``"max_iter"`` of HistGradientBoosting or ``"n_estimators"`` of LightGBM and XGBoost.
         Training must be able to continue from a fitted model.
     max_resources : int or "auto", default="auto"
         Largest amount of the resource. "auto": 81 epochs, the estimator's own value of a
@@ -182,23 +181,24 @@ class PBTSearchCV(BaseSearch):
 
     See Also
     --------
-    HyperbandSearchCV : Finds parameters that stay the same.
+    HyperbandSearchCV : Searches parameters that stay constant.
     sksearch.plotting.ScheduleDisplay : Draws the schedule.
-    sksearch.schedulers.PopulationBasedTraining : Changes of parameters.
+    sksearch.schedulers.PopulationBasedTraining : How parameters change.
 
     Notes
     -----
-    Only parameters that take effect while training continues can change. `plan` lists these
-    parameters, and the ones drawn once and inherited. For SGD they are ``alpha``, ``eta0``,
+    A parameter can change only if continued training uses its new value. `plan` lists these
+    parameters. The others are drawn once and inherited. For SGD they are ``alpha``, ``eta0``,
     ``power_t``, ``l1_ratio``, ``learning_rate``, ``penalty`` and ``epsilon``; for MLP
     ``learning_rate_init``, ``alpha`` and ``batch_size``; for skorch nets ``lr``, ``batch_size``
     and ``optimizer__*``; for boosting and forests the parameters of the trees. ``learning_rate``
-    can change for all boosting except GradientBoosting, since each tree keeps its rate. An unknown
-    estimator (`sksearch.estimators.Family`) must read its parameters whenever it is trained.
+    can change for all boosters except GradientBoosting, because they store the rate of each tree.
+    All parameters of other estimators may change, so such an estimator must read them again at
+    each training step (see `sksearch.estimators.Family`).
 
-    A row of ``cv_results_`` is a member at one amount of the resource, with the parameters of the
-    last step. A trial ends when it is replaced. ``parent`` of the new trial in ``history_`` is the
-    trial with the copied model.
+    A row of ``cv_results_`` is a member of the population at one amount of the resource, with the
+    parameters of the last step. A trial ends when it is replaced. In ``history_``, the attribute
+    ``parent`` of the new trial is the trial from which the model was copied.
 
     References
     ----------
@@ -278,7 +278,7 @@ class PBTSearchCV(BaseSearch):
         return RandomSampler(), PopulationBasedTraining(self.population_size, self.step)
 
     def replay(self, X: ArrayLike, y: ArrayLike | None = None, **params: Any) -> Any:
-        """Train a new model on other data by the schedule found.
+        """Train a new model on other data with the schedule found by the search.
 
         Parameters
         ----------
@@ -290,7 +290,7 @@ class PBTSearchCV(BaseSearch):
         Returns
         -------
         estimator : estimator object
-            Fitted. On the rows of the search it is bit-identical to `best_estimator_`.
+            Fitted estimator. On the rows of the search it is bit-identical to `best_estimator_`.
 
         Raises
         ------

@@ -40,7 +40,7 @@ def tune(
     verbose : int, default=1
         0 prints nothing.
     fit_params : dict of str to object, default=None
-        Passed on to ``fit``, such as ``groups`` and ``sample_weight``.
+        Arguments of ``fit``, such as ``groups`` and ``sample_weight``.
     **params : dict of str to object
         Further parameters of `SearchCV`: ``scoring``, ``cv``, ``n_jobs``, ``random_state``,
         ``param_distributions``, ...
@@ -48,12 +48,13 @@ def tune(
     Returns
     -------
     search : SearchCV
-        Fitted: ``search.predict``, ``search.best_estimator_``, ``search.cv_results_``.
+        Fitted search, with ``predict``, ``best_estimator_``, ``cv_results_`` and the other
+        attributes of `SearchCV`.
 
     Raises
     ------
     ValueError, TypeError
-        The errors of `SearchCV` and its ``fit``.
+        The same errors as raised by `SearchCV` and its ``fit``.
 
     Examples
     --------

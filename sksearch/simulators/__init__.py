@@ -1,4 +1,4 @@
-"""Simulated training in microseconds, to test a search before a model is trained."""
+"""Simulated training in microseconds, to test searches without training models."""
 
 from sksearch._utils._on_demand import on_demand
 

@@ -16,54 +16,52 @@ OWN_PARAMS = ("problem", "n_epochs", "random_state")
 
 
 class SimulatedEstimator(BaseEstimator):
-    """An estimator whose loss curve comes from a simulated problem, in microseconds.
+    """Estimator with a simulated loss curve, in microseconds.
 
-    The estimator has the parameters of the problem's space, and works wherever estimators do: in
-    any search class of this or another library, a Pipeline, `sklearn.base.clone`. The training
-    data have no effect.
+    The estimator has the parameters of the space of the problem. It can be used like any
+    estimator: in search classes of this and other libraries, in a Pipeline and with
+    `sklearn.base.clone`. The training data have no effect.
 
     Parameters
     ----------
     problem : CurveProblem
-        The loss curves.
+        Problem with the loss curves.
     n_epochs : int or None, default=None
-        Number of epochs of `fit`, for searches whose resource is a parameter of the estimator;
-        None: all epochs of the problem.
+        Number of epochs in `fit`, which can be the resource of a search. None: all epochs of the
+        problem.
     random_state : int, RandomState instance or None, default=0
-        Seed of the curve, in addition to the parameters. With an integer, all folds of a
-        cross-validation, and all searches, have the same curve; with None each fit has a different
-        one.
+        Seed of the curve, in addition to the parameters. With an integer, a candidate has the same
+        curve on all folds and in all searches. With None, each fit has a different curve.
     **params : object
-        Values of the problem's parameters. Active parameters may be missing until training begins,
-        inactive ones are always missing.
+        Values of the parameters of the problem. They need not be set before training. Inactive
+        parameters are not set.
 
     Attributes
     ----------
     loss_curve_ : list of float
-        The loss after each epoch so far.
+        Loss after each epoch so far.
     n_epochs_ : int
         Number of epochs so far.
     seed_ : int
-        The seed of the curve.
+        Seed of the curve.
 
     Raises
     ------
     TypeError
-        If `problem` is not a CurveProblem, or lacks one of the parameters.
-    ValueError
-        If a parameter of the problem has the name of a parameter or method of this class.
+        If `problem` is not a CurveProblem, or does not have one of the parameters. ValueError If a
+        parameter of the problem has the name of a parameter or method of this class.
 
     See Also
     --------
-    play : A much faster search, without estimators.
+    play : Runs a search without estimators, much faster.
     sksearch.executors.VirtualClock : Counts the simulated seconds of training.
 
     Notes
     -----
     The curve is ``problem.losses([params], seed)[0]``, with `random_state` as the seed if it is an
-    integer. If parameters change during training, it continues with the epochs of their own curve.
-    After each epoch its simulated seconds pass on the virtual clock, if one is open. There is no
-    ``predict``: searches use the estimator's ``score`` by default.
+    integer. If parameters change during training, later epochs are taken from the curve of the new
+    parameters. If a virtual clock is open, each epoch advances it by its simulated seconds. There
+    is no ``predict``; searches use ``score`` by default.
 
     Examples
     --------
@@ -105,7 +103,7 @@ class SimulatedEstimator(BaseEstimator):
             setattr(self, name, value)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Get parameters, including those in the problem's space.
+        """Return the parameters, including the parameters of the problem.
 
         Parameters
         ----------
@@ -115,7 +113,7 @@ class SimulatedEstimator(BaseEstimator):
         Returns
         -------
         params : dict
-            Parameters and values; "(unset)" if no value was given.
+            Values by parameter name; "(unset)" for parameters that are not set.
         """
         params = super().get_params(deep)
         return params | {name: getattr(self, name, UNSET) for name in self.problem.names}
@@ -126,13 +124,13 @@ class SimulatedEstimator(BaseEstimator):
         Parameters
         ----------
         **params : object
-            Parameters of this class and of the problem. The problem's parameters may contain "__",
-            as in curves from a search over a pipeline.
+            Parameters of this class and of the problem. Names of parameters of the problem may
+            contain "__", such as in curves from a search of a pipeline.
 
         Returns
         -------
         self : SimulatedEstimator
-            The estimator with the new parameters.
+            Estimator instance.
 
         Raises
         ------
@@ -156,7 +154,7 @@ class SimulatedEstimator(BaseEstimator):
         Returns
         -------
         self : SimulatedEstimator
-            The fitted estimator.
+            Fitted estimator.
 
         Raises
         ------
@@ -179,7 +177,7 @@ class SimulatedEstimator(BaseEstimator):
         Returns
         -------
         self : SimulatedEstimator
-            The fitted estimator.
+            Fitted estimator.
 
         Raises
         ------
@@ -201,12 +199,12 @@ class SimulatedEstimator(BaseEstimator):
         Returns
         -------
         score : float
-            The score; greater is better.
+            Score, greater is better.
 
         Raises
         ------
         sklearn.exceptions.NotFittedError
-            Before any training.
+            If the estimator is not fitted.
         """
         check_is_fitted(self, "loss_curve_")
         return -self.loss_curve_[-1]

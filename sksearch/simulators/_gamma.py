@@ -17,30 +17,28 @@ from sksearch.simulators._problem import CurveProblem
 
 @dataclass(frozen=True)
 class GammaCurves(CurveProblem):
-    """Loss curves around a function with a known minimum, by a Gamma process [1]_.
+    """Simulated loss curves that end near the values of a known function, by a Gamma process [1]_.
 
-    A candidate's curve begins at the function's value at its parameters plus noise, and ends at
-    the value minus a shift. Between the ends, the family of shapes determines the fall, the jumps
-    and the flattening of a curve. So the best candidate is known, and curves cross, as real
-    learning curves do.
+    The curve of a candidate begins at the value of the function at its parameters, plus noise, and
+    ends at the value minus a shift. In between, the family of the curve determines how fast it
+    falls, jumps and flattens. The best candidate is therefore known, although curves cross like
+    real learning curves.
 
     Parameters
     ----------
     function : callable
-        The underlying function: a `Function` such as `Rastrigin`, or any callable on arrays of
-        shape (n, n_dims) with an attribute ``bounds`` of shape (n_dims, 2), and ``minimum`` if
-        known.
+        A `Function` such as `Rastrigin`, or any callable on arrays of shape (n, n_dims) with an
+        attribute ``bounds`` of shape (n_dims, 2) and, if known, ``minimum``.
     families : sequence of CurveFamily or None, default=None
-        The families of the candidates' curves, such as ``FAMILIES["rastrigin-1"]``. None:
-        curves are flat, the function's value from the first epoch to the last.
+        Families of curves, such as ``FAMILIES["rastrigin-1"]``. None: curves are flat, at the
+        value of the function.
     n_epochs : int, default=81
-        Number of epochs, at least 2, and at least 7 if a family is smooth.
+        Number of epochs, at least 2, or at least 7 if a family is smooth.
     noise : float, default=0.0
-        Standard deviation of the normal noise in the first value, in units of the loss.
+        Standard deviation of the normal noise added to the first value.
     schedule : {"random", "round_robin"}, default="random"
-        Assignment of families to candidates. "random": each family with the same probability, as a
-        function of seed and parameters; "round_robin": in turn, as a function of the candidate's
-        number in its search.
+        Assignment of families to candidates. "random": at random, determined by seed and
+        parameters; "round_robin": in turn, by the index of the candidate in the search.
 
     Attributes
     ----------
@@ -49,7 +47,7 @@ class GammaCurves(CurveProblem):
     max_resources : int
         Number of epochs.
     minimum : float or None
-        The function's minimum minus the largest ``end_shift``.
+        Minimum of the function minus the largest ``end_shift``.
 
     Raises
     ------
@@ -60,28 +58,26 @@ class GammaCurves(CurveProblem):
 
     See Also
     --------
-    SimulatedEstimator : A scikit-learn estimator with the curves of a problem.
-    play : A search on a simulated problem, in milliseconds.
+    SimulatedEstimator : Scikit-learn estimator with the curves of a problem.
+    play : Runs a search on a simulated problem in milliseconds.
 
     Notes
     -----
-    With u the function's value, f(1) = u + noise - start_shift and f(n) = u - end_shift. For t =
-    1 .. n - 1 a level of aggressiveness lambda is drawn from the Gamma law with mode k = 2 and
-    variance n + 1 - t. With m the ML aggressiveness, nu the necessary aggressiveness, rho the
-    up-spikiness, and w = (t / (n - 1))^nu:
+    With u the value of the function, f(1) = u + noise - start_shift and f(n) = u - end_shift. For
+    t = 1 .. n - 1 a level of aggressiveness lambda is drawn from a Gamma distribution with mode k
+    = 2 and variance n + 1 - t. With m the ML aggressiveness, nu the necessary aggressiveness, rho
+    the up-spikiness, and w = (t / (n - 1))^nu:
 
     - lambda > k, down: g = f(t) + m (lambda - k) (f(n) - f(t)) / 100 and f(t + 1) = g +
       (f(n) - g) w;
     - lambda < k, up: g = f(t) + rho / (1 + lambda) and f(t + 1) = g + (f(n) - g) w^1.1.
 
     A Savitzky-Golay filter of order 3 then smooths the curve of a smooth family. Its window is
-    floor(0.17 n + 6), plus one if that is even. The filter would move both ends: they are put
-    back, so the first and the last value of every curve are exact. The values between are exact
-    for families that are not smooth.
+    floor(0.17 n + 6), plus one if that is even. The first and the last value are not changed.
 
-    A curve is a function of seed and parameters, so a search can be repeated on the same curves,
-    in any order, in any process. The schedule "round_robin", as in [1]_, needs the candidate's
-    number, which is available to `play` but not to an estimator in a search.
+    A curve depends only on seed and parameters, so curves are the same in every search and
+    process. The schedule "round_robin", as in [1]_, needs the index of the candidate, so it works
+    with `play` but not with an estimator in a search.
 
     References
     ----------
@@ -149,13 +145,13 @@ class GammaCurves(CurveProblem):
 
     @property
     def minimum(self) -> float | None:
-        """The function's minimum minus the largest ``end_shift``."""
+        """Minimum of the function minus the largest ``end_shift``."""
         lowest = getattr(self.function, "minimum", None)
         return None if lowest is None else lowest - max(f.end_shift for f in self._families)
 
     @property
     def needs_trials(self) -> bool:
-        """True if candidates get their families in turn."""
+        """True if families are assigned in turn, so that indices of candidates are needed."""
         return self.schedule == "round_robin"
 
     def losses(
@@ -164,16 +160,16 @@ class GammaCurves(CurveProblem):
         seed: int = 0,
         trials: Sequence[int] | None = None,
     ) -> np.ndarray:
-        """Simulate the curves of candidates.
+        """Return the simulated curves of candidates.
 
         Parameters
         ----------
         params : sequence of dict
             Candidates.
         seed : int, default=0
-            Seed of noise, family and steps, together with a candidate's parameters.
+            Seed of the curves, in addition to the parameters.
         trials : sequence of int or None, default=None
-            The candidates' numbers, required and used only with ``schedule="round_robin"``.
+            Indices of the candidates, required and used only with ``schedule="round_robin"``.
 
         Returns
         -------
@@ -183,8 +179,7 @@ class GammaCurves(CurveProblem):
         Raises
         ------
         ValueError
-            If a candidate lacks a parameter, or has an unknown or non-finite one, or `trials` is
-            needed.
+            If a candidate has a missing, unknown or non-finite parameter, or `trials` is required.
         """
         points = self._points(params)
         keys = make_keys(points, seed)

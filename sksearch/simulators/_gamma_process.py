@@ -40,7 +40,7 @@ SMOOTHING_ORDER = 3
 SMOOTHING_LEAST_EPOCHS = 7  # for fewer, the window is longer than the curve
 FEW_CURVES = 16  # up to this number, Python's numbers cost less than NumPy's calls
 N_CURVES = 512  # processed at once
-N_ELEMENTS = 1 << 16  # of an array of draws: half a megabyte stays in a core's cache
+N_ELEMENTS = 1 << 16  # size of an array of draws: half a megabyte fits in the cache of a core
 FAMILY, NOISE, FIRST_LEVEL = range(3)  # counters of a curve's random numbers
 
 

@@ -12,7 +12,7 @@ LOSSES = ("error", "log_loss")
 
 
 def load_mnist_curves(loss: str = "error") -> NearestCurves:
-    """Read curves of logistic regression by stochastic gradient descent on MNIST.
+    """Load loss curves of logistic regression on MNIST, trained by stochastic gradient descent.
 
     The data are 1,024 fits of 81 epochs on 10,000 images, with different learning rates (1e-6 to
     1, logarithmic), weight decays (1e-6 to 0.1, logarithmic), momenta (0.3 to 0.999) and batch
@@ -26,8 +26,8 @@ def load_mnist_curves(loss: str = "error") -> NearestCurves:
     Returns
     -------
     problem : NearestCurves
-        The curves, with the four parameters ``learning_rate``, ``weight_decay``, ``momentum``
-        and ``batch_size``.
+        Problem with these curves and the four parameters ``learning_rate``, ``weight_decay``,
+        ``momentum`` and ``batch_size``.
 
     Raises
     ------
@@ -36,11 +36,11 @@ def load_mnist_curves(loss: str = "error") -> NearestCurves:
 
     Notes
     -----
-    The experiment follows [1]_; ``examples/make_mnist_curves.py`` made the curves. The first 512
-    candidates are a scrambled Sobol sequence, and TPE proposed the others, so that curves are
-    dense in good regions. No fit diverged. A left-out curve differs from the nearest other one by
-    an error of 0.013 in the median and 0.041 in the mean (root of the mean square over epochs);
-    see `NearestCurves.approximation_error`.
+    The experiment follows [1]_, and the curves were recorded by ``examples/make_mnist_curves.py``.
+    The first 512 candidates are a scrambled Sobol sequence, and the others were proposed by TPE,
+    so that good regions contain many curves. No fit diverged. The root mean square error between a
+    curve and its nearest neighbour has a median of 0.013 and a mean of 0.041; see
+    `NearestCurves.approximation_error`.
 
     References
     ----------

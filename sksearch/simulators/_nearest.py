@@ -57,21 +57,21 @@ class ApproximationError:
 
 
 class NearestCurves(CurveProblem):
-    """A problem made of recorded curves, where the nearest one represents any candidate.
+    """Problem made of recorded curves; any candidate has the curve of the nearest recorded one.
 
-    Numbers are scaled to 0 at the lower bound and 1 at the upper one, on a logarithmic scale if
-    their distribution has one, and compared by their difference. Choices other than ordered
-    numbers, and parameters active in only one of two candidates, differ by 1.
+    For distances, numbers are scaled to [0, 1], on a logarithmic scale if their distribution has
+    one. Different choices have the distance 1, unless they are ordered numbers, as has a parameter
+    active in only one of two candidates.
 
     Parameters
     ----------
     space : dict
         Names of parameters and their choices or distributions, with `sksearch.When` for
-        conditional parameters. Searches draw from it.
+        conditional parameters. Searches draw candidates from it.
     params : sequence of dict
-        Recorded candidates, inactive parameters absent; n_curves of them.
+        The n_curves recorded candidates, without inactive parameters.
     curves : array-like of shape (n_curves, max_resources)
-        Losses of the recorded candidates after each epoch; not finite after a failure.
+        Losses of the recorded candidates after each epoch; non-finite after a failure.
     seconds : array-like of shape (n_curves, max_resources), default=None
         Training seconds up to the end of each epoch, made non-decreasing. None: one second per
         epoch.
@@ -79,13 +79,13 @@ class NearestCurves(CurveProblem):
     Attributes
     ----------
     space : dict
-        Names of parameters and their choices or distributions, as given.
+        Names of parameters and their choices or distributions.
     max_resources : int
         Number of epochs.
     minimum : float or None
-        Lowest of the last losses; None if all fits failed.
+        Lowest final loss; None if all fits failed.
     params : list of dict
-        The recorded candidates.
+        Recorded candidates.
     curves : ndarray of shape (n_curves, max_resources)
         Losses of the recorded candidates; NaN after a failure.
 
@@ -99,13 +99,13 @@ class NearestCurves(CurveProblem):
     See Also
     --------
     load_mnist_curves : Recorded curves included in the package.
-    TabularProblem : A table whose entries are the only candidates.
+    TabularProblem : Problem whose only candidates are the rows of a table.
 
     Notes
     -----
-    This is the closest known loss function of [1]_. Its mean square error is interpreted as the
-    sum of squared differences on each parameter's own scale, divided by the number of parameters.
-    The cost of the k-d tree is logarithmic in the number of curves.
+    This is the "closest known loss function" of [1]_. Its mean squared error is interpreted as the
+    mean over parameters of the squared differences of scaled values. Neighbours are found by a k-d
+    tree.
 
     References
     ----------
@@ -146,14 +146,14 @@ class NearestCurves(CurveProblem):
         curves: ArrayLike,
         seconds: ArrayLike | None = None,
     ) -> Self:
-        """Create a problem from candidates in the rows of an array.
+        """Create a problem from arrays.
 
         Parameters
         ----------
         space : dict
             Names of parameters and their choices or distributions.
         X : array-like of shape (n_curves, n_params)
-            Values, columns in the order of `space`; NaN or None for inactive conditional
+            Recorded candidates, with columns in the order of `space`; NaN or None for inactive
             parameters.
         curves : array-like of shape (n_curves, max_resources)
             Losses after each epoch.
@@ -167,7 +167,7 @@ class NearestCurves(CurveProblem):
         Raises
         ------
         ValueError
-            If the number of columns of `X` is wrong, or another argument is invalid for the class.
+            If the number of columns of `X` is wrong, or another argument is invalid.
         """
         # A list of rows keeps numbers next to strings.
         X = X if isinstance(X, np.ndarray) else np.array(X, dtype=object)
@@ -182,12 +182,12 @@ class NearestCurves(CurveProblem):
         Parameters
         ----------
         frame : DataFrame
-            pandas DataFrame, or a table of any other library in which ``frame[name]`` is a column.
+            pandas DataFrame, or any other table in which ``frame[name]`` is a column.
         space : dict
-            Names of parameters and their choices or distributions. Each parameter is a column,
-            with NaN or None if it is inactive.
+            Names of parameters and their choices or distributions. Each parameter is a column of
+            `frame`, with NaN or None if inactive.
         curves : list of str
-            Names of the columns with the losses after each epoch, first epoch first.
+            Names of the columns with the losses after each epoch, in order.
 
         Returns
         -------
@@ -198,7 +198,7 @@ class NearestCurves(CurveProblem):
         KeyError
             If a column is missing.
         ValueError
-            If the values of a column are invalid for the class.
+            If the values of a column are invalid.
         """
         losses = np.column_stack([np.asarray(frame[name], dtype=float) for name in curves])
         columns = {name: np.asarray(frame[name], dtype=object) for name in space}
@@ -208,29 +208,28 @@ class NearestCurves(CurveProblem):
     def from_search(cls, search: BaseSearchCV, incomplete: str = "extend") -> Self:
         """Create a problem from the trials of a search.
 
-        A trial's curve is linear between the resources at which the trial was scored, constant
-        before the first one, and NaN after a failed job.
+        The curve of a trial is interpolated linearly between its rungs, constant before the first
+        rung, and NaN after a failed job.
 
         Parameters
         ----------
         search : SearchCV
-            Fitted search. Curves of a search without resources have length 1.
+            Fitted search. For a search without a resource, curves have length 1.
         incomplete : {"extend", "drop"}, default="extend"
-            Curves of trials stopped before the largest resource. "extend": the last loss stays.
-            "drop": such trials are omitted, so bad candidates have the curves of good neighbours.
+            Treatment of trials stopped before the largest resource. "extend": the last loss is
+            repeated. "drop": these trials are omitted, so a bad candidate gets the curve of a
+            better neighbour.
 
         Returns
         -------
         problem : NearestCurves
-            Losses are the negative of scores.
+            Problem with losses equal to minus the scores.
 
         Raises
         ------
         TypeError
-            If the search is not fitted, or not an sksearch search, or its space is a list of
-            dicts.
-        ValueError
-            If `incomplete` is unknown, or no trial is left.
+            If the search is not fitted, is not an sksearch search, or has a list of dicts as its
+            space. ValueError If `incomplete` is unknown, or no trial is left.
         """
         if incomplete not in ("extend", "drop"):
             raise ValueError(f"incomplete={incomplete!r} must be 'extend' or 'drop'.")
@@ -253,37 +252,37 @@ class NearestCurves(CurveProblem):
         return cls(space, [trial.params for trial in trials], curves)
 
     def losses(self, params: Sequence[Mapping[str, Any]], seed: int = 0) -> np.ndarray:
-        """Look up the curves of the nearest recorded candidates; `seed` has no effect."""
+        """Return the curves of the nearest recorded candidates; `seed` has no effect."""
         return self.curves[self._index.nearest(params)[0]]
 
     def seconds(self, params: Sequence[Mapping[str, Any]]) -> np.ndarray:
-        """Look up the seconds of the nearest recorded candidates."""
+        """Return the seconds of the nearest recorded candidates."""
         if self._seconds is None:
             return super().seconds(params)
         return self._seconds[self._index.nearest(params)[0]]
 
     def distances(self, params: Sequence[Mapping[str, Any]]) -> np.ndarray:
-        """Return distances to the nearest recorded candidates.
+        """Return the distances to the nearest recorded candidates.
 
         Parameters
         ----------
         params : sequence of dict
-            Candidates, inactive parameters absent.
+            Candidates, without inactive parameters.
 
         Returns
         -------
         distances : ndarray of shape (len(params),)
-            Root of the mean over parameters of squared differences, from 0 to 1.
+            Root mean square of the differences over parameters, from 0 to 1.
         """
         return self._index.nearest(params)[1]
 
     def approximation_error(self) -> ApproximationError:
-        """Compare each recorded curve with the nearest other one.
+        """Compare each recorded curve with the nearest other curve.
 
         Returns
         -------
         error : ApproximationError
-            Distances, errors and their summary.
+            Distances and errors, with a summary.
 
         Raises
         ------
@@ -355,7 +354,7 @@ def rows_of(space: dict[str, Any], columns: Mapping[str, np.ndarray]) -> list[di
     Returns
     -------
     params : list of dict
-        Candidates, inactive parameters absent.
+        Candidates, without inactive parameters.
     """
     converted = []
     dimensions = Space(space).all_dimensions

@@ -38,25 +38,26 @@ def play(
     sampler : Sampler
         Source of candidates.
     scheduler : Scheduler
-        Scheduler of their epochs.
+        Scheduler of the epochs of candidates.
     problem : CurveProblem
-        The loss curves; one unit of resource is one epoch.
+        Problem with the loss curves. The resource is the number of epochs.
     min_resources : int, default=1
         Smallest number of epochs.
     max_resources : int or None, default=None
         Largest number of epochs; None: all epochs of the problem.
     random_state : int, RandomState instance or None, default=None
-        Seed of the search. An integer is also the seed of the loss curves.
+        Seed of the search. An integer is also the seed of the curves.
     n_workers : int, default=1
-        Number of simulated workers. Inside ``with VirtualClock(...)`` the clock has the workers.
+        Number of simulated workers. Inside ``with VirtualClock(...)``, the workers of the clock
+        are used.
     batch_size : int, default=1
-        Number of jobs in progress at a time if the sampler learns from results, and in a race.
+        Number of jobs running at the same time if the sampler learns from results, and in a race.
 
     Returns
     -------
     history : History
-        Trials of the search. The score of a job is the negative loss after its last epoch, its
-        cost the simulated seconds of its additional epochs.
+        Trials of the search. The score of a job is minus the loss after its last epoch, and its
+        cost is the simulated seconds of its epochs.
 
     Raises
     ------
@@ -65,13 +66,13 @@ def play(
 
     See Also
     --------
-    SimulatedEstimator : The same problem for any search class.
+    SimulatedEstimator : Estimator with the same curves, for any search class.
     sksearch.executors.VirtualClock : Measures the duration of the search.
 
     Notes
     -----
-    A search class on a `SimulatedEstimator` with the same integer as ``random_state`` has the same
-    history: both tell results in the same order.
+    A search class with a `SimulatedEstimator` and the same integer as ``random_state`` has the
+    same history.
 
     Examples
     --------

@@ -30,33 +30,34 @@ EPOCH = "epoch"  # column of the resource, if the model was fitted to named colu
 
 
 class SurrogateProblem(CurveProblem):
-    """A problem whose losses a model predicts: a fitted regressor, or an ONNX network.
+    """Problem with losses predicted by a model: a fitted regressor or an ONNX network.
 
     Parameters
     ----------
     space : dict or list of dict
         Names of parameters and their choices or distributions. Searches draw from it.
     model : object, str, Path or bytes
-        Object with ``predict(X)``, such as a fitted scikit-learn regressor or pipeline; or an ONNX
-        network, as the path of its file or as its bytes, with one input of shape (n_rows,
-        n_columns) and one output with a number for each row. It predicts losses.
+        Model of the losses: an object with ``predict(X)``, such as a fitted scikit-learn regressor
+        or pipeline; or an ONNX network, as the path of a file or as bytes, with one input of shape
+        (n_rows, n_columns) and one output with a number for each row.
     max_resources : int, default=1
-        Number of epochs of a complete fit. With more than one, the epoch, from 1 on, is an
-        additional column of the model's input.
+        Number of epochs of a complete fit. If there is more than one, the epoch, from 1, is an
+        additional input column of the model.
     encode : callable or None, default=None
-        ``encode(params, epochs) -> X`` makes rows from candidates, a list of dicts, and epochs, an
-        integer array of the same length. None: one column per parameter in the order of `space`,
-        with numbers and numeric choices unchanged, other choices as positions in their list, and
-        NaN for inactive parameters. A model with ``feature_names_in_`` gets a DataFrame of the
-        values themselves, whose columns are parameters and "epoch".
+        ``encode(params, epochs) -> X`` converts candidates (a list of dicts) and epochs (an
+        integer array of the same length) to the input of the model. None: one column per parameter
+        in the order of `space`, with numbers and numeric choices unchanged, other choices as
+        positions in their list, and NaN for inactive parameters. A model with
+        ``feature_names_in_`` gets a DataFrame with the original values, and with the columns of
+        the parameters and "epoch".
     seconds : object, str, Path, bytes or None, default=None
-        A model of the seconds up to the end of an epoch, with the same input rows. None: one
-        second per epoch.
+        Model of the seconds up to the end of an epoch, with the same input. None: one second per
+        epoch.
 
     Attributes
     ----------
     space : dict or list of dict
-        As passed.
+        Same as the parameter.
     max_resources : int
         Number of epochs.
 
@@ -75,9 +76,9 @@ class SurrogateProblem(CurveProblem):
 
     Notes
     -----
-    A model smooths the recorded data: a search on it meets neither noise nor failures unknown to
-    the model. Measure its quality by its error on results that it was not fitted to. An ONNX
-    network runs on one thread, in 32-bit floats.
+    Predictions are smooth, so they contain no noise, and no failures unless the model predicts
+    them. Measure the error of the model on results that it was not fitted to. An ONNX network runs
+    on one thread, in 32-bit floats.
 
     Examples
     --------
@@ -126,7 +127,7 @@ class SurrogateProblem(CurveProblem):
         curves: ArrayLike,
         regressor: Any,
     ) -> Self:
-        """Create a problem from recorded curves, with a regressor fitted to them.
+        """Create a problem by fitting a regressor to recorded curves.
 
         Parameters
         ----------

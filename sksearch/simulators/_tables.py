@@ -32,41 +32,41 @@ _FILES = {
 
 
 class TabularProblem(CurveProblem):
-    """A problem made of a finite table: each row is a candidate with its recorded losses.
+    """Problem made of a table, in which each row is a candidate with its recorded losses.
 
     Parameters
     ----------
     space : dict
-        Names of parameters and their choices or distributions; the rows are a sample of it.
+        Names of parameters and their choices or distributions. The rows are a sample of this
+        space.
     params : sequence of dict
-        The n_rows distinct candidates of the rows, inactive parameters absent.
+        The n_rows candidates, all distinct, without inactive parameters.
     losses : array-like of shape (n_rows,), (n_rows, n_epochs) or (n_rows, n_epochs, n_repetitions)
-        Losses of the rows; not finite after a failure.
+        Losses of the rows; non-finite after a failure.
     seconds : array-like of shape (n_rows, n_epochs), default=None
         Training seconds up to the end of each epoch, made non-decreasing. None: one second per
         epoch.
     nearest : bool, default=False
-        If True, searches draw from all of `space`, and any candidate has the losses of the nearest
-        row, as in `NearestCurves`. If False, only rows can be tried.
+        If True, searches draw candidates from the whole `space`, and a candidate has the losses of
+        the nearest row, as in `NearestCurves`. If False, only the rows are candidates.
     noise : bool, default=True
-        If True, a curve is one repetition, which the seed chooses for each row. If False, it is
+        If True, the curve of a row is one of its repetitions, chosen by the seed. If False, it is
         the mean over repetitions.
     categories : collection of str, default=()
-        Names of parameters whose choices are numbers without an order: any two choices differ by
-        1 in the search for the nearest row.
+        Names of parameters with unordered numeric choices: the distance of any two choices is 1.
 
     Attributes
     ----------
     space : dict or list of dict
-        Search space: `space` as passed if the rows are all of its candidates, or with `nearest`;
-        otherwise a list with a dict for each row, each with one choice per parameter, from which
-        searches draw rows without replacement.
+        Search space: the parameter `space` if the rows are all of its candidates, or with
+        `nearest`; otherwise a list of dicts with a single candidate each, so that searches draw
+        rows without replacement.
     max_resources : int
         Number of epochs; 1 without epochs.
     minimum, best : float or None
-        Lowest of the rows' last losses, means over repetitions.
+        Lowest final loss of the rows, as a mean over repetitions.
     median : float
-        Median of the rows' last losses, means over repetitions.
+        Median of the final losses of the rows, as means over repetitions.
     params : list of dict
         Candidates of the rows.
 
@@ -80,7 +80,7 @@ class TabularProblem(CurveProblem):
 
     See Also
     --------
-    NearestCurves : Recorded curves, of which the nearest represents any candidate.
+    NearestCurves : Any candidate has the curve of the nearest recorded one.
 
     Examples
     --------
@@ -124,7 +124,7 @@ class TabularProblem(CurveProblem):
         whole = nearest or Space(space).size == len(self.params)
         self.space = space if whole else [_space_of_one(candidate) for candidate in self.params]
         self._seconds = check_seconds(seconds, *self._means.shape)
-        self._repetitions: tuple[Any, Any] = (None, None)  # of the last seed
+        self._repetitions: tuple[Any, Any] = (None, None)  # repetitions chosen by the last seed
 
     @classmethod
     def read(cls, path: str | Path, *, nearest: bool = False, noise: bool = True) -> Self:
@@ -133,10 +133,11 @@ class TabularProblem(CurveProblem):
         Parameters
         ----------
         path : str or Path
-            An ``npz`` file with ``meta``, ``valid`` and, unless it is a whole grid, ``X``, as
-            described in the README of the data folder; ``time`` is optional.
+            An ``npz`` file with ``meta``, ``valid``, optionally ``time`` and, unless the table is
+            a full grid, ``X``. The README of the data folder describes the format.
         nearest : bool, default=False
-            If True, any candidate has the losses of the nearest row; no effect on a whole grid.
+            If True, any candidate has the losses of the nearest row. It has no effect on a full
+            grid.
         noise : bool, default=True
             If True, a curve is one repetition. If False, it is the mean over repetitions.
 
@@ -168,12 +169,12 @@ class TabularProblem(CurveProblem):
         )
 
     def losses(self, params: Sequence[Mapping[str, Any]], seed: int = 0) -> np.ndarray:
-        """Look up losses; the seed chooses the repetition of each row.
+        """Return losses; the seed chooses the repetition of each row.
 
         Parameters
         ----------
         params : sequence of dict
-            Candidates: rows of the table, or with ``nearest=True`` any in its space.
+            Candidates: rows of the table, or any candidates of its space with ``nearest=True``.
         seed : int, default=0
             Seed of the choice of one repetition for each row.
 
@@ -198,12 +199,12 @@ class TabularProblem(CurveProblem):
         return self._losses[rows, :, drawn[rows]]
 
     def repetitions(self, params: Sequence[Mapping[str, Any]]) -> np.ndarray:
-        """Look up the losses of all repetitions.
+        """Return the losses of all repetitions.
 
         Parameters
         ----------
         params : sequence of dict
-            Candidates, as for `losses`.
+            Candidates, same as for `losses`.
 
         Returns
         -------
@@ -218,13 +219,13 @@ class TabularProblem(CurveProblem):
         return self._losses[self._rows(params)]
 
     def seconds(self, params: Sequence[Mapping[str, Any]]) -> np.ndarray:
-        """Look up the seconds of rows."""
+        """Return the seconds of rows."""
         if self._seconds is None:
             return super().seconds(params)
         return self._seconds[self._rows(params)]
 
     def regret(self, losses: float | np.ndarray) -> float | np.ndarray:
-        """Put losses on a scale from the best row to the median row.
+        """Scale losses to 0 for the best row and 1 for the median row.
 
         Parameters
         ----------
@@ -234,8 +235,8 @@ class TabularProblem(CurveProblem):
         Returns
         -------
         regret : float or ndarray
-            0 for the lowest mean loss in the table, 1 for the median one; negative for a
-            repetition below the best mean.
+            Scaled losses. A repetition may be below the lowest mean loss, and its regret is then
+            negative.
 
         Raises
         ------
@@ -280,18 +281,18 @@ def task_names() -> list[str]:
 
 
 def load_task(name: str, *, noise: bool = True) -> TabularProblem:
-    """Read a recorded tuning task from the data folder.
+    """Load a recorded tuning task from the data folder.
 
     The folder is the same as for `sksearch.datasets.load`: the environment variable
-    ``SKSEARCH_DATA`` names it, otherwise it is ``shared/data`` next to the repository. The README
-    of the folder describes the tasks and their sources.
+    ``SKSEARCH_DATA``, by default ``shared/data`` next to the repository. Its README describes the
+    tasks and their sources.
 
     Parameters
     ----------
     name : str
-        One of `task_names`. "fcnet_protein" and "hpobench_vehicle" are whole grids without epochs.
-        For the others, some hundreds of candidates were trained, and any candidate has the curve
-        of the nearest one.
+        One of `task_names`. "fcnet_protein" and "hpobench_vehicle" are full grids without epochs.
+        The others contain a few hundred trained candidates; any other candidate has the curve of
+        the nearest one.
     noise : bool, default=True
         If True, a curve is one repetition. If False, it is the mean over repetitions.
 

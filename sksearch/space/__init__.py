@@ -1,4 +1,4 @@
-"""Search spaces as unit cubes, and default spaces.
+"""Search spaces, their representation as unit cubes, and default spaces.
 
 Default spaces are built by the estimators' families, which this package does not import.
 """

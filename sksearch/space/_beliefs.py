@@ -22,34 +22,32 @@ from ._parsing import UNION_NAME
 from ._space import Space
 
 N_CELLS = 1024  # resolution of a belief about a number
-LEAST_MASS = 1e-6  # of a belief inside the range of its parameter
-LEAST_DENSITY = 1e-6  # of p_j, so that its logarithm is finite
+LEAST_MASS = 1e-6  # least mass of a belief inside the range of its parameter
+LEAST_DENSITY = 1e-6  # least density, so that its logarithm is finite
 WEIGHT_OF_UNIFORM = 0.05  # because any belief may be wrong
 
 
 class Beliefs:
-    """Density on the unit cube for a user's belief about good values.
+    """A user's belief about good values, as a density on the unit cube.
 
-    Beliefs about several parameters are independent of each other. The density is mixed with a
-    uniform one at a weight of a twentieth, so it is never 0. Beliefs about inactive parameters of
-    a candidate are ignored.
+    Beliefs about different parameters are independent. The density is mixed with a uniform density
+    of weight 0.05, so it is never 0. Beliefs about inactive parameters are ignored.
 
     Parameters
     ----------
     space : Space
         Search space.
     given : mapping of str to object
-        Belief for each parameter with one: for a number, a distribution of its values with a
-        method ``cdf``, such as a frozen SciPy distribution; for a list, a dict of weights by
-        choice. Distributions are truncated to the range.
+        Beliefs by parameter name. The belief about a number is a distribution with a method
+        ``cdf``, such as a frozen SciPy distribution, and is truncated to the range of the
+        parameter. The belief about a list is a dict of weights by choice.
 
     Raises
     ------
     TypeError
-        If `given` is not a dict, or a belief does not fit its kind of parameter.
-    ValueError
-        If a name is unknown, a weight is negative or for an unknown choice, or a belief has no
-        mass inside the range of its parameter.
+        If `given` is not a dict, or a belief has the wrong type for its parameter. ValueError If a
+        name or choice is unknown, a weight is negative, or a belief has no mass inside the range
+        of its parameter.
 
     Examples
     --------
@@ -113,12 +111,12 @@ class Beliefs:
         Parameters
         ----------
         U : ndarray of shape (m, n_dims)
-            Points of the cube; NaN where a coordinate is inactive.
+            Points of the unit cube; NaN for inactive coordinates.
 
         Returns
         -------
         value : ndarray of shape (m,)
-            Value relative to the space's own distributions: 0 for equal densities.
+            Logarithm of the density relative to the distributions of the space.
         """
         return self.with_gradient(U)[0]
 
@@ -133,9 +131,9 @@ class Beliefs:
         Returns
         -------
         value : ndarray of shape (m,)
-            As `log_density`.
+            Same as `log_density`.
         gradient : ndarray of shape (m, n_dims)
-            0 for choices and inactive coordinates.
+            Derivatives; 0 for choices and inactive coordinates.
         """
         total, gradient = np.zeros(len(U)), np.zeros(U.shape)
         columns = zip(self._columns, self._masses, self._is_number, strict=True)

@@ -46,7 +46,8 @@ class CandidateList:
             for j, name in enumerate(names):
                 if name in candidate:
                     u[j] = self.dimensions[j].to_unit(candidate[name])
-        self.numbers: dict[tuple, int] = {}  # of candidates by their keys, filled by the space
+        # Index of each candidate by its key, filled by the space
+        self.numbers: dict[tuple, int] = {}
         self._unordered = np.array([not dimension.ordered for dimension in self.dimensions])
 
     def __getstate__(self) -> dict[str, Any]:

@@ -77,7 +77,8 @@ class Tree(Component):
     def place(self, k: int) -> tuple[Box, int]:
         """Descend from the root by the numbers of remaining candidates."""
         box: Box = {}
-        size, rest = 1, self.size  # of the box, and of the parameters still open
+        # Number of candidates of the box, and of the remaining parameters
+        size, rest = 1, self.size
         active = {next(iter(self._pieces))}
         for name, pieces in self._pieces.items():
             if name not in active:

@@ -30,12 +30,14 @@ _ORDERING = ("<", "<=", ">", ">=")
 class When:
     """Values of a parameter that is active only if another one has certain values.
 
-    Candidates do not contain inactive parameters. Children of an inactive parameter are inactive.
+    Candidates do not contain inactive parameters. If the parent itself is inactive, so is the
+    parameter.
 
     Parameters
     ----------
     values : list, tuple, range, array, distribution or When
-        Values of the parameter while it is active. A nested When adds a condition: both must hold.
+        Values of the parameter while it is active. A nested When adds a second condition; both
+        must hold.
     parent : str
         Name of the parameter to compare, in the same dict.
     op : {"==", "!=", "<", "<=", ">", ">=", "in", "not in"}
@@ -69,7 +71,7 @@ class When:
         return f"{self.parent} {self.op} {self.threshold!r}"
 
     def holds(self, value: Any) -> bool:
-        """Return whether this single condition holds.
+        """Return whether the condition holds, apart from nested conditions.
 
         Parameters
         ----------

@@ -27,13 +27,14 @@ def from_skopt(search_spaces: Mapping | tuple | list) -> SpaceDict | list[SpaceD
     Parameters
     ----------
     search_spaces : dict, (dict, int) or list of those
-        For each parameter a skopt dimension, a tuple ``(low, high)`` or ``(low, high, prior)``
-        with both ends included, or a list of categories. Numbers of iterations are ignored.
+        Search space of BayesSearchCV. Each parameter has a skopt dimension, a tuple
+        ``(low, high)`` or ``(low, high, prior)`` that includes both bounds, or a list of
+        categories. Numbers of iterations are ignored.
 
     Returns
     -------
     dict or list of dict
-        Argument of `Space`; a list for a list.
+        Search space; a list if `search_spaces` is a list.
 
     Raises
     ------
@@ -44,8 +45,8 @@ def from_skopt(search_spaces: Mapping | tuple | list) -> SpaceDict | list[SpaceD
 
     Notes
     -----
-    A list is a list of categories, as scikit-optimize documents. Its version 0.10 still reads
-    ``[1, 10]`` as a range, so a list of two numbers triggers a warning.
+    A list is a list of categories, as documented by scikit-optimize. Its version 0.10 reads
+    ``[1, 10]`` as a range nevertheless, so there is a warning for a list of two numbers.
 
     Examples
     --------
@@ -67,12 +68,12 @@ def from_optuna(distributions: Mapping[str, Any]) -> SpaceDict:
     Parameters
     ----------
     distributions : dict of str to optuna.distributions.BaseDistribution
-        Parameter of OptunaSearchCV, or attribute of a trial.
+        Distributions, as passed to OptunaSearchCV or in an attribute of a trial.
 
     Returns
     -------
     dict
-        Argument of `Space`. A distribution with a step becomes a list of its values.
+        Search space. A distribution with a step becomes a list of its values.
 
     Raises
     ------
@@ -103,7 +104,7 @@ def from_configspace(space: Any) -> SpaceDict:
     Returns
     -------
     dict
-        Argument of `Space`. Conditions become `When`.
+        Search space, in which conditions are `When` objects.
 
     Raises
     ------

@@ -23,7 +23,7 @@ from ._dimensions import (
 )
 from ._values import hashable_key, native
 
-MAX_INTEGER = 2**63 - 1  # of NumPy's int64
+MAX_INTEGER = 2**63 - 1  # largest int64 of NumPy
 #: Replacements for distributions of other libraries.
 FOREIGN = {
     "skopt": "pass sksearch.space.from_skopt(space), which translates the whole space",
@@ -39,7 +39,7 @@ _PRIORS = ("uniform", "log-uniform", "loguniform", "log_uniform", "reciprocal", 
 class LogRandInt:
     """Log-uniform integers from ``low`` to ``high - 1``.
 
-    An integer is the floor of a log-uniform number in [low, high), so each order of magnitude is
+    A draw is the floor of a log-uniform number in [low, high), so all orders of magnitude are
     about equally likely. The distribution is frozen, like ``scipy.stats.randint(low, high)``, and
     also works in scikit-learn's RandomizedSearchCV.
 
@@ -59,7 +59,7 @@ class LogRandInt:
 
     Notes
     -----
-    The mass of k is log((k + 1) / k) / log(high / low).
+    The probability of k is log((k + 1) / k) / log(high / low).
 
     Examples
     --------
@@ -100,7 +100,7 @@ class LogRandInt:
         Returns
         -------
         int or ndarray of shape `size`
-            Integers drawn.
+            Drawn integers.
         """
         rng: Any = random_state
         if not hasattr(rng, "uniform"):
@@ -228,7 +228,8 @@ def make_dimension(
         return _from_scipy(name, values, where)
     if isinstance(values, LogRandInt):
         return Integer(name, *values.support(), log=True)
-    if type(values).__name__ == "NumericChoice":  # of skrub: with rvs alone it would be opaque
+    # A choice of skrub, which otherwise has only an rvs method
+    if type(values).__name__ == "NumericChoice":
         if values.to_int:
             return Integer(name, int(values.low), int(values.high), log=values.log)
         return Real(name, float(values.low), float(values.high), log=values.log)
@@ -346,7 +347,7 @@ def _choices(name, values, accepts, where):
 
 
 def _instead_of(name, values):
-    """Return the correct way to write an invalid list."""
+    """Return the correct notation for an invalid list."""
     if isinstance(values, Set):
         return "A set has no order: pass a list, such as sorted(...)."
     if isinstance(values, Mapping):

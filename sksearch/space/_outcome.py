@@ -1,4 +1,4 @@
-"""Number of training steps that training determines by itself, without a search over it."""
+"""Number of training steps found in training, instead of searched."""
 
 import math
 from collections.abc import Mapping
@@ -9,33 +9,34 @@ from typing import Any
 from ._conditions import When
 
 MOST_THRESHOLDS = 49  # the last ones are 0.992 and 0.008
-STEP = 0.2  # between two thresholds, in log odds
+STEP = 0.2  # distance between two thresholds, in log odds
 
 
 @dataclass(frozen=True)
 class Outcome:
     """Number of iterations determined by training, as the value of a parameter in a space.
 
-    A small number of trees favours large learning rates, so a search that compares candidates
-    early is misled, and one that tries several numbers pays for each of them. With an `Outcome`
-    each candidate is trained step by step, and scored on the test fold along the way. Training
-    stops when the score has passed its maximum, or at `high`. The number with the best mean over
-    the folds becomes part of the candidate's parameters, and the refit on all rows uses it.
+    The best number of trees depends on the other parameters, such as the learning rate. Comparing
+    candidates with a small number of trees is therefore misleading, and searching the number
+    requires additional fits. With an `Outcome` each candidate is trained step by step, and scored
+    on the test fold during training. Training stops when the score has passed its maximum, or at
+    `high`. The number with the best mean over the folds becomes part of the candidate's
+    parameters, and the refit on all rows uses it.
 
     Parameters
     ----------
     high : int
-        Largest number.
+        Largest number of iterations.
 
     See Also
     --------
-    sksearch.space.default_space : Contains one for estimators that grow.
+    sksearch.space.default_space : Contains outcomes for boosters and nets.
 
     Notes
     -----
-    It applies to ``max_iter`` of ``HistGradientBoosting``, ``n_estimators`` of
+    An outcome can be the value of ``max_iter`` of ``HistGradientBoosting``, ``n_estimators`` of
     ``GradientBoosting``, the number of trees of other libraries' boosting, and ``max_iter`` of an
-    ``MLP``, which is trained epoch by epoch with ``partial_fit``.
+    ``MLP``, trained epoch by epoch with ``partial_fit``.
 
     Examples
     --------
@@ -61,12 +62,12 @@ class Outcome:
         Parameters
         ----------
         count : int
-            Number of steps trained.
+            Number of trained steps.
 
         Returns
         -------
         value : int or float
-            The number itself.
+            Value of the parameter.
         """
         return count
 
@@ -80,23 +81,23 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Threshold(Outcome):
-    """Threshold between two classes determined by training, as the value of a parameter.
+    """Decision threshold of two classes found by the search, as the value of a parameter.
 
-    It applies to ``threshold`` of scikit-learn's ``FixedThresholdClassifier``. Each candidate is
-    fitted once on each fold, and scored on its test rows at 49 thresholds from 0.008 to 0.992,
-    spaced more closely near 0 and 1. The one with the best mean over the folds becomes part of the
-    candidate's parameters, and the refit on all rows uses it. Therefore ``scoring="f1"``, balanced
-    accuracy or costs need no more fits than accuracy, while ``TunedThresholdClassifierCV`` needs
-    six for one.
+    It can be the value of ``threshold`` of scikit-learn's ``FixedThresholdClassifier``. Each
+    candidate is fitted once on each fold, and scored on the test rows at 49 thresholds from 0.008
+    to 0.992, spaced more closely near 0 and 1. The threshold with the best mean score over the
+    folds becomes part of the parameters of the candidate, and the refit on all rows uses it. No
+    additional fits are needed, while ``TunedThresholdClassifierCV`` in a search needs six fits
+    instead of one.
 
     Parameters
     ----------
     high : int, default=49
-        Number of thresholds, the nearest to 0.5 first; 49 at most.
+        Number of thresholds, at most 49, beginning with the thresholds closest to 0.5.
 
     See Also
     --------
-    Outcome : A number of iterations.
+    Outcome : Number of iterations found in training.
 
     Examples
     --------
@@ -125,12 +126,12 @@ class Threshold(Outcome):
             )
 
     def value(self, count: int) -> float:
-        """Return a threshold.
+        """Return the threshold with a given index.
 
         Parameters
         ----------
         count : int
-            From 1 on: 0.5, 0.55, 0.45, 0.599, ..., so the nearest to 0.5 wins a tie.
+            Index from 1, for the thresholds 0.5, 0.55, 0.45, 0.599, ... The first one wins ties.
 
         Returns
         -------

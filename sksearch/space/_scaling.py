@@ -1,4 +1,4 @@
-"""Small multiplicative steps of a value, for population-based training."""
+"""Small changes of a value, for population-based training."""
 
 from numbers import Real
 from typing import Any

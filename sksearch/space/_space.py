@@ -25,40 +25,41 @@ MIN_CONTINUOUS = 16  # number of integers from which they are treated as continu
 
 
 class Space:
-    """Candidates that a search may try, with coordinates in the unit cube.
+    """Set of candidates of a search, with coordinates in the unit cube.
 
-    Each parameter is one coordinate on which its distribution is uniform: a real value x is at
-    F(x), an integer in the middle of its probability, choice i of n at (i + 0.5) / n. A parameter
-    with a single value has no coordinate, and does not affect the proposals for the others. In a
-    union of several dicts the first coordinate, named "(dict)", selects the dict, and parameters
-    with the same name and distribution share a coordinate. If each dict has only one candidate,
-    the union is a list of candidates: each parameter has one coordinate with the values that occur
-    as its choices, and a point of the cube stands for the nearest candidate.
+    Each parameter has one coordinate, on which its distribution is uniform: the coordinate of a
+    number x is F(x), with F the distribution function; an integer is at the middle of its
+    interval, and choice i of n at (i + 0.5) / n. A parameter with a single value has no
+    coordinate. In a union of several dicts the first coordinate, named "(dict)", selects the dict,
+    and parameters with the same name and distribution share a coordinate. If each dict contains
+    only one candidate, the union is a list of candidates: the choices of each parameter are the
+    values that occur, and a point of the cube is mapped to the nearest candidate.
 
     Parameters
     ----------
     param_distributions : dict or list of dicts
         Names of parameters and, for each, a list, tuple, range, 1-d array or Series of choices, an
         object with ``rvs`` such as a frozen SciPy distribution, or a `When` around one of them. A
-        list is a union: a candidate comes from one of its dicts.
+        list of dicts is a union: each candidate is drawn from one of the dicts.
     accepts : callable, default=None
         ``accepts(name, value) -> bool``: whether the estimator accepts a NaN or infinite choice.
-        None rejects all of them.
+        None: such choices raise an error.
 
     Attributes
     ----------
     names : list of str
         Names of all parameters, sorted.
     dimensions : list of Dimension
-        One for each coordinate; two of the same name if the dicts of a union differ in it.
+        Dimension of each coordinate. A name occurs twice if the dicts of a union have different
+        distributions for it.
     constants : list of Dimension
-        Parameters with a single value and no coordinate.
+        Parameters with a single value, without a coordinate.
     n_dims : int
         Number of coordinates.
     given : dict or list of dicts
-        `param_distributions` as passed.
+        The parameter `param_distributions`.
     size : int or inf
-        Number of candidates; candidates in several dicts of a union count several times.
+        Number of candidates; a candidate in several dicts of a union counts several times.
 
     Raises
     ------
@@ -122,8 +123,8 @@ class Space:
 
         Notes
         -----
-        The probability of each dict of a union is proportional to its size if all dicts are
-        finite; otherwise all dicts are equally likely.
+        If all dicts of a union are finite, the probability of each dict is proportional to its
+        number of candidates; otherwise all dicts are equally likely.
         """
         u = rng.random(self.n_dims).tolist()
         which = 0
@@ -174,7 +175,7 @@ class Space:
         Raises
         ------
         ValueError
-            If `params` is not a candidate, as far as the coordinates depend on it.
+            If a value in `params` has no coordinate.
         """
         if self._candidate_list:
             self.check(params, "the candidate")
@@ -186,7 +187,7 @@ class Space:
         return self._place(which, params, lambda dimension, value: dimension.to_unit(value))
 
     def place(self, params: dict[str, Any]) -> np.ndarray:
-        """Return coordinates of parameters that may lie outside the space.
+        """Return the coordinates of parameters that may lie outside the space.
 
         Parameters
         ----------
@@ -196,8 +197,9 @@ class Space:
         Returns
         -------
         ndarray of shape (n_dims,)
-            As returned by `to_unit`. Numbers outside a range are at its end; None, which usually
-            means no limit, is at the upper end; any other unknown value is in the middle.
+            Same as `to_unit` for candidates. Numbers outside a range are moved to its nearest
+            bound. None, which usually means no limit, is at the upper bound, and any other unknown
+            value in the middle.
         """
         if self.contains(params):
             return self.to_unit(params)
@@ -256,7 +258,7 @@ class Space:
         return V
 
     def cells(self, U: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-        """Return for each coordinate the interval with the same value.
+        """Return, for each coordinate, the interval of coordinates with the same value.
 
         Parameters
         ----------
@@ -299,12 +301,12 @@ class Space:
         return np.array(kinds, dtype=bool)
 
     def candidate(self, i: int) -> dict[str, Any]:
-        """Return the i-th candidate of a finite space.
+        """Return a candidate of a finite space by its index.
 
         Parameters
         ----------
         i : int
-            Number of the candidate, 0 <= i < size.
+            Index of the candidate, 0 <= i < size.
 
         Returns
         -------
@@ -320,8 +322,8 @@ class Space:
 
         Notes
         -----
-        Without conditions the order is the order of scikit-learn's ParameterGrid: names sorted,
-        the last one fastest, the dicts of a union one after another.
+        Without conditions the order is the same as in scikit-learn's ParameterGrid: names are
+        sorted, the last one varies fastest, and the dicts of a union follow one after another.
         """
         if self.size == math.inf:
             raise ValueError("the candidates of an infinite space are not numbered: use sample.")
@@ -337,7 +339,7 @@ class Space:
         return subspace.candidate(k)
 
     def key(self, params: dict[str, Any]) -> tuple:
-        """Return a key, equal for equal candidates only.
+        """Return a hashable key, equal for equal candidates only.
 
         Parameters
         ----------
@@ -347,7 +349,7 @@ class Space:
         Returns
         -------
         tuple
-            Hashable key that distinguishes True, 1 and 1.0 and survives pickling.
+            Key, which distinguishes True, 1 and 1.0 and can be pickled.
         """
         names = sorted(params)
         pairs = [self._value_key(name, params[name]) for name in names]
@@ -359,23 +361,23 @@ class Space:
         rng: np.random.Generator,
         allows: Callable[[dict[str, Any]], bool] | None = None,
     ) -> dict[str, Any] | None:
-        """Draw a candidate not seen before.
+        """Draw a candidate outside a set of known candidates.
 
         Parameters
         ----------
         keys : set of tuple
-            Keys of the candidates already seen.
+            Keys of the known candidates.
         rng : numpy.random.Generator
             Source of the draw.
         allows : callable or None, default=None
-            ``allows(params) -> bool``, whether a candidate may be drawn; None: all may.
+            ``allows(params) -> bool``, whether a candidate may be drawn. None: all are allowed.
 
         Returns
         -------
         dict or None
-            Candidate, uniform among the unseen ones of a finite space of at most 100000
-            candidates. None if all candidates were seen, or 100 draws from an infinite space. With
-            `allows` up to 10000 candidates are drawn, and larger spaces are not enumerated.
+            Candidate, uniform among the unknown candidates if the space has at most 100,000. None
+            if all candidates are known, or all of 100 draws from an infinite space. With `allows`,
+            at most 10,000 candidates are drawn, and larger spaces are not enumerated.
         """
         finite = self.size != math.inf
         few = self.size <= MAX_ENUMERATED
@@ -397,14 +399,14 @@ class Space:
         return self.candidate(left[randbelow(rng, len(left))]) if left else None
 
     def check(self, params: dict[str, Any], where: str = "initial_params[0]") -> None:
-        """Raise an error if a candidate from the user is not in the space.
+        """Raise an error if a user's candidate is not in the space.
 
         Parameters
         ----------
         params : dict
             Candidate to check.
         where : str, default="initial_params[0]"
-            Name of the candidate in the error.
+            Name of the candidate in the error message.
 
         Raises
         ------
@@ -455,7 +457,7 @@ class Space:
         Raises
         ------
         TypeError, ValueError
-            If one is not a candidate, as in `check`.
+            If one of them is not a candidate, as in `check`.
         """
         guesses: Any = [initial_params] if isinstance(initial_params, Mapping) else initial_params
         if not isinstance(guesses or (), Iterable):
@@ -469,7 +471,7 @@ class Space:
         return tuple(unique.values())
 
     def changeable(self, params: dict[str, Any]) -> dict[str, Dimension]:
-        """Return the parameters of a candidate that may change, as no condition depends on them.
+        """Return the parameters of a candidate on which no condition depends.
 
         Parameters
         ----------
@@ -488,7 +490,7 @@ class Space:
 
     @property
     def changeable_names(self) -> list[str]:
-        """Names of parameters that may change in some candidate, see `changeable`, list of str."""
+        """Names of parameters changeable in some candidate, see `changeable`, list of str."""
         if self._candidate_list:
             return []
         return sorted(set().union(*(subspace.free for subspace in self._subspaces)))
@@ -496,23 +498,23 @@ class Space:
     def baseline(
         self, values: Mapping[str, Any], inside: bool = False, kept: Collection[str] = ()
     ) -> dict[str, Any] | None:
-        """Return the candidate with the estimator's own values.
+        """Return the candidate with the values set on the estimator.
 
         Parameters
         ----------
         values : mapping of str to object
             Values by name, as returned by ``get_params``.
         inside : bool, default=False
-            Whether it must be a candidate of the space.
+            Whether the result must be a candidate of the space.
         kept : collection of str, default=()
-            Names with values that restrict the dicts of a union.
+            Names of parameters whose values select the dict of a union.
 
         Returns
         -------
         params : dict or None
-            Values of the active parameters that have one, with the space's own values for fixed
-            parameters. Unless `inside`, it may lie outside the ranges. None if there is no such
-            candidate, for example because it is missing from a list of candidates.
+            Values of the active parameters, with the values of the space for constant parameters.
+            Unless `inside`, they may lie outside the ranges. None if this is impossible, for
+            example if it is not in a list of candidates.
         """
         free = not self._candidate_list
         allowed = [each for each in self._subspaces if each.admits(values, kept)]
@@ -530,7 +532,7 @@ class Space:
         return next(iter(candidates), None if must_be_inside else found[0])
 
     def outcome(self, params: dict[str, Any]) -> tuple[str, Outcome] | None:
-        """Return the outcome that training determines for a candidate.
+        """Return the parameter of a candidate found in training.
 
         Parameters
         ----------
@@ -540,7 +542,7 @@ class Space:
         Returns
         -------
         outcome : tuple (str, Outcome) or None
-            Name of the parameter and its outcome; otherwise None.
+            Name of the parameter and its outcome. None for a candidate without such a parameter.
         """
         if len(self._outcomes) == 1 or not any(self._outcomes):
             return self._outcomes[0]
@@ -549,7 +551,7 @@ class Space:
 
     @property
     def outcomes(self) -> list[str]:
-        """Names of the parameters that training determines, list of str."""
+        """Names of the parameters found in training, list of str."""
         return sorted({found[0] for found in self._outcomes if found})
 
     def _owner(self, params: dict[str, Any]) -> int | None:

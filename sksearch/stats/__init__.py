@@ -1,4 +1,4 @@
-"""Statistics: comparisons of optimizers, importance of parameters, corrected scores."""
+"""Statistics: comparisons of optimizers, importance of parameters and corrected scores."""
 
 from sksearch._utils._on_demand import on_demand
 

@@ -1,4 +1,4 @@
-"""Candidates of a finished search at one resource: parameters, scores and places in a cube."""
+"""Candidates of a finished search at one resource: parameters, scores and coordinates."""
 
 import math
 import numbers
@@ -18,7 +18,8 @@ from sksearch.reader._sources import FinishedSearch
 from sksearch.reader._values import is_number
 from sksearch.space import Space
 
-N_DRAWS = 4096  # of the space: the share of a coordinate without effect has an error of 0.1 %
+# Draws from the space; the share of a coordinate without effect then has an error of 0.1 %
+N_DRAWS = 4096
 WIDE = 30  # largest over smallest number from which on a scale may be logarithmic
 
 
@@ -258,7 +259,7 @@ def _axis(name: str, seen: list[Params], space: Space | None) -> Axis | None:
 
 
 def _looks_log(x: np.ndarray) -> bool:
-    """Return whether positive numbers are more even on a logarithmic scale."""
+    """Return whether positive numbers are more evenly spaced on a logarithmic scale."""
     if not len(x) or not np.isfinite(x).all() or x.min() <= 0 or x.max() < WIDE * x.min():
         return False
     middle = (np.median(x) - x.min()) / (x.max() - x.min())

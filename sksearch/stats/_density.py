@@ -1,4 +1,4 @@
-"""The density that final errors were drawn from, estimated with Epanechnikov's kernel.
+"""Density of final errors, estimated with the Epanechnikov kernel.
 
 =========  ===========================================================  ==========
 v          values, the best losses of n runs                            (n_values,)
@@ -24,26 +24,25 @@ BLOCK = 2**20  # kernel values at a time: 8 MB, so that memory does not grow wit
 
 
 class Density:
-    """Estimated probability density of optimal final errors (EPDF-OFE [1]_).
+    """Estimated probability density of the best losses of many runs (EPDF-OFE in [1]_).
 
     Parameters
     ----------
     values : array-like of shape (n_values,)
-        The best loss of each run.
+        Best loss of each run.
     bandwidth : float or None, default=None
-        Half the width of Epanechnikov's kernel, in units of `values`. None:
-        `silverman_bandwidth`.
+        Half the width of the Epanechnikov kernel, in units of `values`. None: Silverman's rule.
 
     Attributes
     ----------
     values : ndarray of shape (n_values,)
-        The best loss of each run.
+        Best loss of each run.
     bandwidth : float
         Half the width of the kernel.
     mean : float
-        Mean of the values, and of the density.
+        Mean of the values and of the density.
     support : tuple of float
-        Ends of the interval outside which the density is 0.
+        Interval outside which the density is 0.
 
     Raises
     ------
@@ -79,12 +78,12 @@ class Density:
 
     @property
     def mean(self) -> float:
-        """Mean of the values, and of the density, since the kernel is symmetric."""
+        """Mean of the values and of the density."""
         return float(self.values.mean())
 
     @property
     def support(self) -> tuple[float, float]:
-        """Ends of the interval outside which the density is 0."""
+        """Interval outside which the density is 0."""
         low, high = self.values.min(), self.values.max()
         return float(low - self.bandwidth), float(high + self.bandwidth)
 
@@ -99,12 +98,12 @@ class Density:
         Returns
         -------
         density : ndarray of shape (n_points,)
-            Density at each point; its integral over the support is 1.
+            Density at each point.
         """
         return self._average(_kernel, x) / self.bandwidth
 
     def cdf(self, x: ArrayLike) -> np.ndarray:
-        """Return the probability of a loss of at most `x`, in closed form.
+        """Return the probability of a loss of at most `x`.
 
         Parameters
         ----------
@@ -114,7 +113,7 @@ class Density:
         Returns
         -------
         probability : ndarray of shape (n_points,)
-            The integral of `pdf` up to `x`.
+            Probability at each point.
         """
         return self._average(_integral, x)
 

@@ -7,10 +7,10 @@ import numpy as np
 from sksearch.stats._candidates import Candidates
 from sksearch.stats._importance import Model, pull_in
 
-N_POINTS = 24  # of the grid of a number
-N_PLANE = 40  # of each side of the grid of two numbers
+N_POINTS = 24  # points of the grid of a number
+N_PLANE = 40  # points on each side of the grid of two numbers
 N_OTHERS = 200  # draws averaged over
-N_MODELS = 10  # of bootstrap samples: their spread is shown
+N_MODELS = 10  # models of bootstrap samples, whose spread is drawn
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from sksearch.history import History
 def hypervolume_curve(
     search: BaseSearchCV, reference: Sequence[float] | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return how the volume under the front grew while a search ran.
+    """Return the volume under the Pareto front after each result of a search.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def hypervolume_curve(
     Returns
     -------
     n_evaluations, volume : ndarray of shape (n,)
-        Number of results with the largest resource, and the volume after that many of them.
+        Number of results at the largest resource, and the volume after this number of results.
 
     Raises
     ------

@@ -19,12 +19,12 @@ from sksearch.reader._sources import FinishedSearch
 from sksearch.stats._candidates import Axis, Candidates
 from sksearch.stats._checks import check_count, check_fraction
 
-N_GROUPS = 16  # of the values of a number
-N_KNOTS = 6  # of the piecewise linear effect of a number
+N_GROUPS = 16  # groups of the values of a number
+N_KNOTS = 6  # knots of the piecewise linear effect of a number
 RIDGE = 3.0  # added to the number of candidates that a knot has
-N_TREES = 10  # of each forest
-N_MODELS = 24  # of bootstrap samples: quantiles need more than means
-MIN_CANDIDATES = 5  # below which no model is fitted
+N_TREES = 10  # trees of each forest
+N_MODELS = 24  # models of bootstrap samples; quantiles need more of them than means
+MIN_CANDIDATES = 5  # with fewer candidates, no model is fitted
 FENCE = 3  # interquartile ranges below the lower quartile: Tukey's outer fence
 
 
@@ -94,7 +94,7 @@ class Importance:
 def importance(
     search: FinishedSearch, *, confidence: float = 0.9, random_state: int | None = 0
 ) -> Importance:
-    """Estimate the importance of the parameters of a search.
+    """Estimate the importance of each parameter of a search.
 
     Parameters
     ----------
@@ -102,14 +102,14 @@ def importance(
         A fitted search of this library or scikit-learn, a `History`, or any other input that
         `earlier_results` accepts.
     confidence : float, default=0.9
-        Probability of the intervals.
+        Confidence level of the intervals.
     random_state : int or None, default=0
         Seed of the models and of the draws from the space.
 
     Returns
     -------
     importance : Importance
-        Shares of the variance, with intervals.
+        Share of the variance explained by each parameter, with intervals.
 
     Raises
     ------
@@ -120,30 +120,30 @@ def importance(
 
     See Also
     --------
-    sksearch.plotting.ImportanceDisplay : Draws it.
+    sksearch.plotting.ImportanceDisplay : Draws the importance.
 
     Notes
     -----
-    Models are fitted to bootstrap samples of the candidates and predict 4096 draws from the space.
-    Each is a sum of one function of each parameter, piecewise linear, by ridge regression, and a
-    forest of the residuals: a forest alone overrates strong parameters at the expense of weak
-    ones. With 200 random draws of five functions the mean error of a share was 0.020, and 0.050
-    with a forest alone.
+    Models are fitted to bootstrap samples of the candidates, and predict the scores of 4096 draws
+    from the space. Each model is the sum of one piecewise linear function per parameter, fitted by
+    ridge regression, and of a forest fitted to the residuals. A forest alone overestimates strong
+    parameters and underestimates weak ones. With 200 random draws of five functions the mean error
+    of a share was 0.020, and 0.050 with a forest alone.
 
-    The share of a parameter is its share in a functional ANOVA [1]_, the first-order index of
-    Sobol, estimated from given draws [2]_: the variance of the means of groups of equal values,
-    less the part due to chance. It is the mean over the models, and its interval has quantiles of
-    them.
+    The importance of a parameter is its share in a functional ANOVA [1]_, its first-order Sobol
+    index, estimated from given draws [2]_: the variance of the means of groups of equal values,
+    minus the part due to chance. The result is the mean over the models, and the interval is
+    between quantiles of the models.
 
-    A conditional parameter counts among the candidates with it::
+    The share of a conditional parameter is computed among the candidates in which it is active::
 
         S_j = P(A_j) Var(E[f | u_j, A_j] | A_j) / Var f
 
     so that the effect of its parent's choice is attributed to the parent. Scores more than 3
-    interquartile ranges below the lower quartile are clipped there: a few diverged candidates
-    would dominate otherwise. With several resources, only results at the largest one with enough
-    of them count, see the attribute ``resource``. If the space is not known, as with
-    `load_history`, draws are made from the tried values.
+    interquartile ranges below the lower quartile are clipped there: otherwise a few diverged
+    candidates would dominate. If there are several rungs, only results at the largest resource
+    with enough of them are used, see the attribute ``resource``. If the space is unknown, as with
+    `load_history`, the draws are combinations of the tried values.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Noise of scores on folds, candidate by candidate."""
+"""Noise of the fold scores of each candidate."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -6,8 +6,8 @@ from scipy.special import digamma, polygamma
 
 from sksearch._utils._numerics import own_numerics
 
-FLAT = 1e-12  # relative noise below which scores are equal but for rounding
-MOST_DF = 1e4  # as good as infinite
+FLAT = 1e-12  # relative noise below which scores differ only by rounding
+MOST_DF = 1e4  # practically infinite
 
 
 @own_numerics()

@@ -26,7 +26,7 @@ from sksearch.stats._density import Density
 from sksearch.stats._profiles import Profiles, order_kept, profiles
 from sksearch.stats._ranks import holm
 
-TOP_QUARTILE = 0.25  # of the normalised axis
+TOP_QUARTILE = 0.25  # best quarter of the normalised axis
 
 
 @dataclass(frozen=True)
@@ -89,21 +89,21 @@ class OptimaComparison:
 
 @own_numerics()
 def compare_optima(optima: Mapping[str, ArrayLike], alpha: float = 0.05) -> OptimaComparison:
-    """Compare the best losses of optimizers pair by pair, by Kolmogorov-Smirnov and means.
+    """Compare the best losses of optimizers by Kolmogorov-Smirnov tests of all pairs.
 
-    The test shows if two optimizers differ, their means show which is better [1]_.
+    The test shows whether two optimizers differ, and their means show which one is better [1]_.
 
     Parameters
     ----------
     optima : dict of str to array-like of shape (n_runs,)
-        Best losses of the runs of each of two or more optimizers on one problem.
+        Best losses of the runs of two or more optimizers on the same problem, by name.
     alpha : float, default=0.05
         Level of significance in the printed table.
 
     Returns
     -------
     comparison : OptimaComparison
-        The comparison, sorted by mean with the best optimizer first.
+        Comparison, sorted by mean, with the best optimizer first.
 
     Raises
     ------
@@ -112,8 +112,8 @@ def compare_optima(optima: Mapping[str, ArrayLike], alpha: float = 0.05) -> Opti
 
     Notes
     -----
-    The test is of the values and not of their smoothed density, so no bandwidth matters. With many
-    equal values its p-values are conservative.
+    The test uses the values, not a smoothed density, so it does not depend on a bandwidth. With
+    many equal values, p-values are conservative.
 
     References
     ----------

@@ -50,7 +50,7 @@ class Profiles:
 
 @own_numerics()
 def profiles(curves: ArrayLike) -> Profiles:
-    """Return mean, median, standard deviation and order of loss curves, epoch by epoch.
+    """Return mean, median, standard deviation and order of loss curves at each epoch.
 
     Parameters
     ----------
@@ -60,8 +60,8 @@ def profiles(curves: ArrayLike) -> Profiles:
     Returns
     -------
     profiles : Profiles
-        Profiles of the curves. A search that discards early depends on the order: 1 means that
-        curves never cross, 0.5 that the order after is independent of the order before.
+        Profiles of the curves. Early stopping relies on the order: 1 means that curves never
+        cross, 0.5 that the order at an epoch is independent of the order at the epoch before.
 
     Raises
     ------
@@ -70,10 +70,9 @@ def profiles(curves: ArrayLike) -> Profiles:
 
     Notes
     -----
-    The document [1]_ averages over i how many of the curves below and above i stay there, and
-    divides by n - 1. This is the share of ordered pairs that keep their strict order. Here two
-    curves equal at both epochs also keep their order, so that the order of any curves with
-    themselves is 1. Both definitions agree without ties.
+    In [1]_ the order is the share of pairs of curves that keep their strict order. Here two curves
+    equal at both epochs also keep their order, so the order is 1 if no curve changes. Both
+    definitions agree without ties.
 
     References
     ----------
@@ -165,7 +164,7 @@ def _pairs(counts: np.ndarray) -> int:
 
 @own_numerics()
 def area_under_curve(curves: ArrayLike, resources: ArrayLike | None = None) -> np.ndarray:
-    """Return the area under each loss curve: the sooner a loss falls, the smaller is the area.
+    """Return the area under each loss curve, which is small if the loss falls early.
 
     Parameters
     ----------
@@ -177,7 +176,7 @@ def area_under_curve(curves: ArrayLike, resources: ArrayLike | None = None) -> n
     Returns
     -------
     areas : ndarray of shape (n_curves,)
-        Areas by the trapezoidal rule, in units of loss times units of resource.
+        Areas by the trapezoidal rule.
 
     Raises
     ------

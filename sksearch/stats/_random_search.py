@@ -1,4 +1,4 @@
-"""Number of random draws needed to hit a good model: exact, without replacement.
+"""Number of random draws, without replacement, that include a good model.
 
 ===============  ==============================================================
 N, M             number of models, and of those that are good enough
@@ -17,26 +17,26 @@ from sksearch.stats._checks import check_count
 
 @own_numerics()
 def hit_probability(n_models: int, n_top: int, n_draws: int) -> float:
-    """Return the probability that random draws hit one of the best models.
+    """Return the probability that random draws include one of the best models.
 
     Parameters
     ----------
     n_models : int
         Number of models in the space.
     n_top : int
-        Number of good enough models.
+        Number of sufficiently good models.
     n_draws : int
-        Number of models drawn, none twice.
+        Number of models drawn, without replacement.
 
     Returns
     -------
     probability : float
-        The nearest floating-point number to the exact one.
+        Probability, correctly rounded.
 
     Raises
     ------
     ValueError
-        If a count is out of range.
+        If a number is out of range.
 
     Examples
     --------
@@ -54,32 +54,32 @@ def hit_probability(n_models: int, n_top: int, n_draws: int) -> float:
 
 @own_numerics()
 def draws_to_hit(n_models: int, n_top: int, probability: float | Fraction) -> int:
-    """Return how many random draws hit one of the best models with more than a probability.
+    """Return the number of random draws that include one of the best models with a probability.
 
     Parameters
     ----------
     n_models : int
         Number of models in the space.
     n_top : int
-        Number of good enough models.
+        Number of sufficiently good models.
     probability : float or Fraction
-        Probability to exceed. A float means the decimal that it is printed as: 0.95 is 19/20.
+        Probability to be exceeded. A float is interpreted as the decimal as which it is printed:
+        0.95 is 19/20.
 
     Returns
     -------
     n_draws : int
-        The smallest count, with no model drawn twice.
+        Smallest number of draws without replacement.
 
     Raises
     ------
     ValueError
-        If a count is out of range, or `probability` is not in [0, 1).
+        If a number is out of range, or `probability` is not in [0, 1).
 
     Notes
     -----
-    The count is computed in whole numbers, so that rounding does not turn a probability just met
-    into one exceeded. It agrees with the table in [1]_; the products in the text of [1]_ are off
-    by one in their limits.
+    The computation uses integers, so the result has no rounding errors. Results agree with the
+    table in [1]_; the limits of the products in the text of [1]_ are off by one.
 
     References
     ----------

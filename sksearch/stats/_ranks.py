@@ -27,13 +27,13 @@ def ranks(losses: ArrayLike) -> np.ndarray:
     Parameters
     ----------
     losses : array-like of shape (..., n_methods)
-        Losses, less is better; NaN, a method without a result, is worst.
+        Losses, smaller is better. NaN means no result, and ranks last.
 
     Returns
     -------
     ranks : ndarray of shape (..., n_methods)
-        Ranks from 1, the best; equal losses share the average of their ranks. With an axis of
-        seeds, average over it: ``ranks(losses).mean(axis=1)``.
+        Ranks, with 1 for the best method. Equal losses get the average of their ranks. If there
+        are several seeds, average over them, such as ``ranks(losses).mean(axis=1)``.
 
     Examples
     --------
@@ -73,14 +73,14 @@ class Friedman:
 
 @own_numerics()
 def friedman(losses: ArrayLike, alpha: float = 0.05) -> Friedman:
-    """Test whether methods differ over problems, and by how much mean ranks must differ.
+    """Friedman test of whether methods differ over problems, with the critical difference.
 
     Parameters
     ----------
     losses : array-like of shape (n_problems, n_methods)
-        Losses of three or more methods, less is better; or mean ranks over seeds.
+        Losses of three or more methods, smaller is better; or mean ranks over seeds.
     alpha : float, default=0.05
-        Level of the critical difference.
+        Level of significance of the critical difference.
 
     Returns
     -------
@@ -159,21 +159,21 @@ def critical_difference(n_methods: int, n_problems: int, alpha: float = 0.05) ->
 
 @own_numerics()
 def wilcoxon_holm(losses: ArrayLike, control: int | None = None) -> np.ndarray:
-    """Compare methods over problems by Wilcoxon's signed ranks, adjusted by Holm's method.
+    """Compare methods over problems by Wilcoxon signed-rank tests with Holm's correction.
 
     Parameters
     ----------
     losses : array-like of shape (n_problems, n_methods)
-        Losses, less is better; or mean ranks over seeds, if losses of problems have no common
-        scale.
+        Losses, smaller is better; or mean ranks over seeds, if the losses of the problems have
+        different scales.
     control : int or None, default=None
-        Column to compare all others with; None: all pairs.
+        Column of the method to compare with all others. None: all pairs are compared.
 
     Returns
     -------
     p_values : ndarray of shape (n_methods,) or (n_methods, n_methods)
-        Two-sided and adjusted for the number of comparisons; NaN for a method with itself, 1 for
-        methods equal on all problems.
+        Two-sided p-values, adjusted for the number of comparisons. NaN for a method and itself, 1
+        for methods with equal losses on all problems.
 
     Raises
     ------

@@ -16,7 +16,7 @@ BLOCK = 2**22  # resampled values at a time: 32 MB
 
 @own_numerics()
 def normalised_regret(losses: ArrayLike, best: ArrayLike, reference: ArrayLike) -> np.ndarray:
-    """Return losses scaled from 0, the best known, to 1, a reference.
+    """Return losses scaled to 0 for the best known loss and 1 for a reference.
 
     Parameters
     ----------
@@ -25,13 +25,13 @@ def normalised_regret(losses: ArrayLike, best: ArrayLike, reference: ArrayLike) 
     best : array-like
         Lowest known loss of each problem, of a shape that broadcasts with `losses`.
     reference : array-like
-        Loss that becomes 1, such as the median or the worst of random candidates.
+        Loss scaled to 1, such as the median or the worst loss of random candidates.
 
     Returns
     -------
     regret : ndarray
-        ``(losses - best) / (reference - best)``: above 1 if a loss is worse than the reference,
-        NaN if the loss is NaN.
+        ``(losses - best) / (reference - best)``: greater than 1 if a loss is worse than the
+        reference, and NaN if it is NaN.
 
     Raises
     ------
@@ -58,30 +58,31 @@ def normalised_regret(losses: ArrayLike, best: ArrayLike, reference: ArrayLike) 
 def anytime_regret(
     resources: ArrayLike, incumbents: ArrayLike, grid: ArrayLike, before: float = np.nan
 ) -> np.ndarray:
-    """Read one run's incumbents at the points of a grid.
+    """Evaluate the best loss or regret of a run at the points of a grid.
 
-    Runs have their results at different moments; on a common grid they can be averaged.
+    The results of several runs come at different times. On a common grid, runs can be averaged.
 
     Parameters
     ----------
     resources : array-like of shape (n_results,)
-        Cost so far when each result came, never decreasing: seconds, epochs, candidates.
+        Amounts spent up to each result, such as seconds, epochs or candidates; non-decreasing.
     incumbents : array-like of shape (n_results,)
-        Regret or loss of the best candidate known from then on.
+        Regret or loss of the best candidate after each result.
     grid : array-like of shape (n_grid,)
-        Amounts spent at which the incumbents are read.
+        Amounts spent at which the run is evaluated.
     before : float, default=nan
         Value before the first result.
 
     Returns
     -------
     values : ndarray of shape (n_grid,)
-        The last incumbent at each point of the grid, a result at this very point included.
+        Regret or loss of the best candidate at each point of the grid, including results at
+        exactly this point.
 
     Raises
     ------
     ValueError
-        If the lengths differ, results are missing, or `resources` decreases.
+        If the lengths differ, there are no results, or `resources` decreases.
 
     Examples
     --------
@@ -111,12 +112,12 @@ def bootstrap_interval(
     n_resamples: int = 2000,
     random_state: int | np.random.RandomState | None = 0,
 ) -> tuple[np.ndarray, np.ndarray] | tuple[float, float]:
-    """Return a confidence interval of a statistic over runs, by the bootstrap.
+    """Return the bootstrap confidence interval of a statistic over runs.
 
     Parameters
     ----------
     values : array-like of shape (n_runs,) or (n_runs, n_columns)
-        Values of the runs. Each column has resamples of its own.
+        Values of the runs. Columns are resampled independently.
     statistic : callable, by default `numpy.mean`
         Function ``statistic(values, axis)``.
     level : float, default=0.95
@@ -129,7 +130,7 @@ def bootstrap_interval(
     Returns
     -------
     low, high : ndarray of shape (n_columns,), or float
-        Ends of the interval; equal if all runs are equal.
+        Bounds of the interval; equal if all runs are equal.
 
     Raises
     ------
@@ -138,8 +139,8 @@ def bootstrap_interval(
 
     Notes
     -----
-    The interval is bias-corrected and accelerated [1]_. If that is undefined, since nearly all
-    values are equal, its ends are percentiles of the resamples.
+    The interval is bias-corrected and accelerated [1]_. If this is undefined because nearly all
+    values are equal, the bounds are percentiles of the resamples.
 
     References
     ----------

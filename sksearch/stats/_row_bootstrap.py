@@ -1,4 +1,4 @@
-"""The score of a chosen candidate, corrected for the choice by the rows that it was tested on.
+"""Score of the selected candidate, corrected for selection bias by a bootstrap of rows.
 
 =======  ======================================================================================
 s[i]     mean score of candidate i, folds taken as equally easy, shape (n,)
@@ -17,9 +17,9 @@ from scipy.stats import t as t_distribution
 from sksearch._utils._numerics import own_numerics
 from sksearch.stats._selection import SelectedScore, additive_model
 
-N_RESAMPLES = 500  # of the blocks
-FEWEST_BLOCKS = 20  # with fewer, the folds are as good
-KNOWN = 0.9  # of the candidates, whose contributions have to be known
+N_RESAMPLES = 500  # bootstrap resamples of blocks
+FEWEST_BLOCKS = 20  # with fewer blocks, fold scores are as good
+KNOWN = 0.9  # share of the candidates whose contributions must be known
 #: Models of several folds share training rows, so one sample makes all of them better or worse:
 #: factor of the standard error compared with one model on the same number of test rows.
 OVERLAP = 1.4
@@ -88,7 +88,7 @@ def corrected_by_rows(
     own = z[chosen] * y.shape[1] / np.isfinite(y[chosen]).sum()
     # A winner without a row that costs as much as all others may have been lucky in this as well.
     variance = max(np.sum(own**2), spread)
-    if np.isfinite(limits).all():  # even if no row is wrong, the next one may be
+    if np.isfinite(limits).all():  # without any wrong row, the variance would be 0
         variance += (np.diff(limits)[0] / row_scores.n_samples) ** 2
     quantile = t_distribution.ppf((1 + CONFIDENCE) / 2, np.count_nonzero(own) or len(own))
     reach = quantile * OVERLAP * np.sqrt(variance)

@@ -1,4 +1,4 @@
-"""The score of a chosen candidate, corrected for having been chosen.
+"""Score of the selected candidate, corrected for selection bias by the fold scores.
 
 ==========  ==================================================================================
 y[i, j]     score of candidate i on fold j: m[i] + f[j] + noise; NaN if missing
@@ -27,7 +27,7 @@ N_EM = 100  # steps of expectation maximisation
 # other. If all of them counted, intervals of real searches would be too short.
 MOST_NEAR = 2
 MIN_BETTER = 10  # candidates from which the difficulty of folds is estimated, if available
-N_SWEEPS = 30  # of the additive model, if folds are missing
+N_SWEEPS = 30  # iterations that fit the additive model if folds are missing
 N_WEIGHTED = 3  # rounds of noise and folds, which depend on each other
 SURELY = 4.0  # standard errors of a difference beyond which a candidate is surely worse
 
@@ -149,7 +149,7 @@ def selected_score(
     y, chosen = checked_scores(scores, chosen)
     n_folds = y.shape[1]
     r = 1 / max(1, n_folds - 1) if test_ratio is None else test_ratio
-    y = y[:, np.isfinite(y).any(axis=0)]  # of a fold without a score nothing is known
+    y = y[:, np.isfinite(y).any(axis=0)]  # a fold without any score has no information
     n_folds = y.shape[1]
     seen, tibshirani = float(np.nanmean(y[chosen])), _tibshirani(y, chosen)
     if n_folds < 2:
@@ -159,7 +159,8 @@ def selected_score(
     means, folds, noise, df = additive_model(y)
     s2 = noise * (1 / np.isfinite(y).sum(axis=1) + r)
     at, prior_variance = _posterior(means, s2, chosen)
-    at = max(at, np.nanmin(y[chosen]))  # no luck explains more than the worst fold
+    # Luck cannot be larger than the deviation of the worst fold
+    at = max(at, np.nanmin(y[chosen]))
     # Shared by all candidates: this choice of folds, and the data themselves.
     shared = folds.var(ddof=1) * (1 / n_folds + r)
     parts, dfs = np.array([prior_variance, shared]), np.array([max(df[chosen], 1), n_folds - 1])
@@ -266,7 +267,7 @@ def _p_value(y, means, s2):
 
 
 def _tibshirani(y, chosen):
-    """The score less the mean advantage, on each fold, of the best candidate there."""
+    """The score minus the mean advantage, on each fold, of the best candidate of this fold."""
     complete = y[np.isfinite(y).all(axis=1)]
     if not np.isfinite(y[chosen]).all():
         return np.nan

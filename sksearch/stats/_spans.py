@@ -1,11 +1,11 @@
-"""When candidates were trained, and on which worker."""
+"""Times and workers of the fits of candidates."""
 
 import heapq
 from dataclasses import dataclass
 
 from sksearch.history import History, Span
 
-PAUSE = 0.1  # of the working time: longer pauses of all workers are cut out
+PAUSE = 0.1  # longer pauses of all workers, as a share of the working time, are cut out
 
 
 @dataclass(frozen=True)

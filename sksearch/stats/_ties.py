@@ -1,4 +1,4 @@
-"""Candidates tied with the chosen one, by the rows or the folds that all share.
+"""Candidates statistically tied with the winner, tested on common rows or folds.
 
 =========  ===================================================================================
 y[i, j]    score of candidate i on fold j
@@ -21,7 +21,7 @@ from sksearch._utils._numerics import own_numerics
 from sksearch.stats._checks import check_fraction
 from sksearch.stats._noise import FLAT, checked_scores, pooled_variances
 
-POWER = 0.8  # with which `Ties.visible` would have been seen
+POWER = 0.8  # probability of detecting a difference of `Ties.visible`
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ def find_ties(
         return Ties(tied, by_rows, math.nan)
     gaps = y[chosen] - y[others]
     d = gaps.mean(axis=1)
-    d[d <= FLAT * np.abs(y[chosen]).max()] = 0.0  # equal but for rounding, or better
+    d[d <= FLAT * np.abs(y[chosen]).max()] = 0.0  # equal up to rounding, or better
     tied[others] = d == 0
     error, df = _error_of_folds(gaps, test_ratio)
     if z is not None and np.isfinite(z[chosen]).all():
@@ -183,7 +183,7 @@ def _error_of_folds(gaps, test_ratio):
 
 
 def _p_values(d, error, df):
-    """Two-sided: the chosen candidate is the best one partly by luck; 1 if it is not better."""
+    """Two-sided p-values, because the winner is partly lucky; 1 if it is not better."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(d > 0, d / error, 0.0)  # an error of 0: the same gap on all folds
     is_normal = np.isinf(df)
@@ -194,7 +194,7 @@ def _p_values(d, error, df):
 
 
 def _visible(error, df, tied, level):
-    """The difference that would have been seen, as far as candidates are tied."""
+    """Smallest difference that the tests would have detected for tied candidates."""
     kept = np.isfinite(error) & (tied if tied.any() else True)
     if not kept.any():
         return math.nan

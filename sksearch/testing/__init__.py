@@ -1,7 +1,7 @@
-"""Checks of custom samplers, schedulers, engines, spaces, families and searches, as functions.
+"""Checks of custom samplers, schedulers, engines, spaces, families and searches.
 
-Each raises an AssertionError that names the broken promise, as scikit-learn's `check_estimator`
-does. They need no test runner.
+Each check is a function that raises an AssertionError with the violated requirement, like
+scikit-learn's `check_estimator`. No test runner is needed.
 """
 
 from sksearch._utils._on_demand import on_demand

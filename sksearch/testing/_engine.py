@@ -15,21 +15,23 @@ from sksearch.testing._require import require
 
 
 def check_engine(n_jobs: int = 2, *, processes: bool = True) -> None:
-    """Check that searches run on the active joblib backend as in one process.
+    """Check that searches on the active joblib backend have the same results as in one process.
 
-    Results are bit-identical, and a candidate that fails or ends its process affects only itself.
+    Results must be bit-identical, and a candidate that fails or ends its process must not affect
+    others.
 
     Parameters
     ----------
     n_jobs : int, default=2
         Number of workers.
     processes : bool, default=True
-        True if workers are separate processes. If False, no candidate ends its process here.
+        Whether workers are separate processes. If False, candidates that end their process are not
+        tested.
 
     Raises
     ------
     AssertionError
-        If a promise is broken.
+        If a requirement is violated.
 
     Examples
     --------
@@ -45,7 +47,7 @@ def check_engine(n_jobs: int = 2, *, processes: bool = True) -> None:
             Mortal(death=death), {"x": uniform(0, 1)}, n_iter=6, cv=2, random_state=0
         )
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # from candidates that fail
+            warnings.simplefilter("ignore")  # warnings about failing candidates
             there = clone(search).set_params(n_jobs=n_jobs).fit(X, y)
             if death == "exit":
                 search.set_params(estimator__death="raise")

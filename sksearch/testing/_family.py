@@ -34,36 +34,36 @@ LARGE = 100_000  # rows, for which no range is cut
 def check_family(
     family: Family, X: Samples, y: Targets | None = None, *, estimator: Any = None
 ) -> None:
-    """Check that all declarations of a family about its estimators are true.
+    """Check that the declarations of a family are true for its estimators.
 
-    Its classes exist, and no other family names them. Its space accepts the estimator's own values
-    and the first candidates. A model trained step by step, even if pickled in between, predicts at
-    each step as a fresh fit with that number of steps. Parameters that may change during training
-    act on the following steps, and on these alone. One epoch and one more equal two. The scores of
-    a search equal the scores of manual fits.
+    The requirements: the classes exist and belong to no other family. The space contains the
+    current values of the estimator and the first candidates. A model trained step by step, even if
+    pickled in between, predicts after each step like a model fitted with this number of steps.
+    Changing parameters during training affects only the following steps. Training for one epoch
+    twice is the same as training for two epochs. The scores of a search equal the scores of manual
+    fits.
 
     Parameters
     ----------
     family : Family
-        The family to check; it need not be registered.
+        Family to check; it need not be registered.
     X : array-like of shape (n_samples, n_features)
-        Rows; a hundred are enough.
+        Training data; a hundred rows are enough.
     y : array-like of shape (n_samples,) or None, default=None
-        Their target.
+        Target.
     estimator : estimator object or None, default=None
-        An estimator of the family whose fits draw the same numbers: with an integer
-        `random_state`, and without subsampling if continued training draws other rows. None: each
-        imported class of the family that can be created without arguments, and fitted on these
-        rows.
+        An estimator of the family with repeatable fits: with an integer `random_state`, and
+        without subsampling if continued training draws different rows. None: all imported classes
+        of the family that can be created without arguments and fitted to the data.
 
     Raises
     ------
     AssertionError
-        If a promise is broken.
+        If a requirement is violated.
 
     See Also
     --------
-    check_space : The space of an estimator without a family.
+    check_space : Checks the space of an estimator without a family.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def check_family(
     >>> check_family(family_of(GaussianNB()), *load_iris(return_X_y=True), estimator=GaussianNB())
     """
     with registered_for_now(family), warnings.catch_warnings(), threadpool_limits(1):
-        warnings.simplefilter("ignore")  # of few steps, which have not converged
+        warnings.simplefilter("ignore")  # fits with few steps do not converge
         _check_classes(family)
         for each in _estimators_of(family, X, y) if estimator is None else [estimator]:
             _Checked(family, each, X, y).run()

@@ -42,23 +42,23 @@ HISTORIES: dict[str, tuple[int, list[float | None]]] = {
 def check_sampler(sampler: Sampler, spaces: Mapping[str, Any] | None = None) -> None:
     """Check that a sampler meets the requirements of a search.
 
-    Its proposals lie in the space, whatever the history (empty, failures, ties, running
-    candidates). They change nothing, and depend on the history and the generator alone, even after
-    both were pickled. A study with it starts no candidate twice, and covers a finite space
-    completely.
+    Proposals must be in the space for any history (empty, with failures, ties or running
+    candidates). They must not change the history, and must depend only on the history and the
+    generator, even if both were pickled. A study must not start a candidate twice, and must try
+    all candidates of a finite space.
 
     Parameters
     ----------
     sampler : Sampler
-        The sampler to check.
+        Sampler to check.
     spaces : mapping of str to dict or list, or None, default=None
-        Spaces by name. None: a finite one, one with conditional numbers and choices, a union of
-        two, and a single number.
+        Spaces by name. None: a finite space, a space with conditional numbers and choices, a union
+        of two spaces, and a space with a single number.
 
     Raises
     ------
     AssertionError
-        If a promise is broken.
+        If a requirement is violated.
 
     Examples
     --------

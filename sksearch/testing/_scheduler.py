@@ -22,23 +22,23 @@ from sksearch.testing._require import require
 def check_scheduler(scheduler: Scheduler, *, max_resources: int = 27) -> None:
     """Check that a scheduler meets the requirements of a search.
 
-    A decision changes nothing and repeats when requested again, even from a pickled study. A
-    failed candidate is never promoted, and a search whose candidates all fail ends. An exhausted
-    finite space ends the search, but only after the best candidate has had the full resource. A
-    retired state is never requested again. A bracket scheduler, whose workers wait for each other,
-    follows its plan, with the same result for any number of workers.
+    A decision must not change the history, and must be the same if requested again, even from a
+    pickled study. A failed candidate must never be promoted, and a search must end if all
+    candidates fail. In a finite space, a search must end when all candidates have been tried and
+    the best one has been trained with the full resource. A retired state must not be needed again.
+    A scheduler with brackets must follow its plan, with the same result for any number of workers.
 
     Parameters
     ----------
     scheduler : Scheduler
-        The scheduler to check.
+        Scheduler to check.
     max_resources : int, default=27
-        The largest resource of the trial searches.
+        Largest resource of the searches run by the check.
 
     Raises
     ------
     AssertionError
-        If a promise is broken.
+        If a requirement is violated.
 
     Examples
     --------

@@ -15,26 +15,26 @@ from sksearch.testing._require import require
 
 
 def check_search(search: BaseSearchCV, X: Samples | None = None, y: Targets | None = None) -> None:
-    """Check that a search behaves like the searches of this library.
+    """Check that a search meets the requirements of this library.
 
-    It is a scikit-learn estimator (clone, pickle, parameters unchanged by `fit`). With an integer
-    `random_state`, its results are the same for any number of workers and in a second `fit`. Its
-    best candidate is the best one in `cv_results_`. A second `fit` with the same `checkpoint_dir`
-    trains nothing.
+    The search must be a scikit-learn estimator (clone, pickle, parameters unchanged by `fit`).
+    With an integer `random_state`, its results must be the same for any number of workers and in a
+    second `fit`. Its best candidate must be the best one in `cv_results_`. A second `fit` with the
+    same `checkpoint_dir` must not train any model.
 
     Parameters
     ----------
     search : BaseSearch
         Unfitted search with an integer `random_state`; it is cloned.
     X : array-like of shape (n_samples, n_features) or None, default=None
-        Rows. None: scikit-learn's iris data.
+        Training data. None: scikit-learn's iris data.
     y : array-like of shape (n_samples,) or None, default=None
         Their target.
 
     Raises
     ------
     AssertionError
-        If a promise is broken.
+        If a requirement is violated.
 
     Examples
     --------

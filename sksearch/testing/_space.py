@@ -22,27 +22,28 @@ def check_space(
 ) -> None:
     """Check that an estimator accepts all values in its search space.
 
-    Draws from the space, and the ends of its ranges, are set on clones and read again; each is
-    checked against its position in the unit cube; with `X` each is also fitted.
+    Draws from the space and the bounds of its ranges are set as parameters of a clone and read
+    back. The conversion to the unit cube and back is also checked. If `X` is passed, the clones
+    are fitted.
 
     Parameters
     ----------
     estimator : estimator object
-        The estimator of the space.
+        Estimator whose space is checked.
     X : array-like of shape (n_samples, n_features) or None, default=None
-        Rows on which each candidate is fitted. None: no fits.
+        Training data. None: candidates are not fitted.
     y : array-like of shape (n_samples,) or None, default=None
         Their target.
     space : dict, list of dict or None, default=None
-        None: the default space, as returned by `sksearch.space.default_space`; this checks a
-        method ``__sksearch_space__`` or `sksearch.space.register_space`.
+        Space to check. None: the default space, which may be defined by a method
+        ``__sksearch_space__`` or by `sksearch.space.register_space`.
     n_candidates : int, default=20
         Number of draws.
 
     Raises
     ------
     AssertionError
-        If a candidate is rejected, or cannot be fitted.
+        If the estimator rejects a candidate, or cannot be fitted with it.
 
     Examples
     --------

@@ -22,24 +22,26 @@ from typing import Any, NamedTuple
 from sksearch._utils._installed import is_installed, is_installed_file, is_installed_module
 
 READING = {"open", "load", "loadtxt", "genfromtxt", "fromfile", "memmap", "urlopen", "input"}
-# These names reach globals by their text, so anything in their module may matter,
+# These names reach globals by text, so anything in their module may affect results,
 OF_OWN_MODULE = {"globals", "eval", "exec", "f_globals", "__globals__"}
-OF_MODULES = {"import_module", "__import__", "modules"}  # and in modules named by text
+# Names by which modules are reached by text
+OF_MODULES = {"import_module", "__import__", "modules"}
 OF_IMPORTED = {"getattr", "vars", "attrgetter", "__dict__", "getmembers", "dir"}
 OF_ENVIRONMENT = {"environ", "environb", "getenv", "getenvb", "expandvars"}
 OF_NOTEBOOKS = {"In", "Out", "exit", "quit", "get_ipython"}
 ENVIRONMENT = re.compile("[A-Z][A-Z0-9_]*")
-HIDDEN = re.compile("__.*|_+(i+|[iod]h)?[0-9]*|_i[0-9]+|_exit_code")  # of Python and notebooks
-HAS_DOCSTRING = 0x4000000  # a flag of code, from Python 3.13 on
+# Names used internally by Python and notebooks
+HIDDEN = re.compile("__.*|_+(i+|[iod]h)?[0-9]*|_i[0-9]+|_exit_code")
+HAS_DOCSTRING = 0x4000000  # a flag of code objects, from Python 3.13 on
 NO_DATA = (types.MemberDescriptorType, types.GetSetDescriptorType)
-NO_NAMES = {"_abc_impl"}  # of classes: attributes added by Python
+NO_NAMES = {"_abc_impl"}  # attributes that Python adds to classes
 
 
 class Uses(NamedTuple):
     """Names used by a code object, including nested ones."""
 
-    names: set[str]  # of globals
-    attributes: set[str]  # and imports from modules
+    names: set[str]  # names of globals
+    attributes: set[str]  # attributes and imports from modules
     passed: set[str]  # globals and attributes used other than by an attribute
     imports: set[str]  # modules, with dots before a relative one
     texts: set[str]  # constants
@@ -245,7 +247,7 @@ def _module(function, name):
                 return None
         module = importlib.import_module(name)
         return None if is_installed_module(module) else module
-    except Exception:  # any error at import: the module's user will see it
+    except Exception:  # an import may raise anything; the user sees the error later
         return None
 
 
@@ -286,7 +288,7 @@ def unwrapped(value: Any) -> Any:
     """Return the function inside a static or class method, or a wrapper."""
     if isinstance(value, (staticmethod, classmethod)):
         value = value.__func__
-    # An object that has any attribute, whatever its name, wraps nothing.
+    # An object with attributes of any name is not a wrapper.
     is_around = inspect.getattr_static(value, "__wrapped__", None) is not None
     is_code = isinstance(value, (types.FunctionType, type))
     return inspect.unwrap(value) if is_around and not is_code else value

@@ -46,7 +46,7 @@ MOST = 1_000_000  # effort for data used by code, about a second; the rest is on
 
 # Parameters of estimators that only affect their speed or their output.
 FREE_PARAMS = {"n_jobs", "verbose", "memory"}
-FREE_PARAMS_OF_ALL = {"n_jobs"}  # of any library
+FREE_PARAMS_OF_ALL = {"n_jobs"}  # parameters of any library
 # Types without values on which a result should depend: thread tools, logs, and collections whose
 # items disappear when nothing else refers to them.
 TOOLS = (
@@ -156,7 +156,7 @@ class Visitor:
         except TooManyObjectsError:
             del self._memo[id(value)]
             raise
-        except Exception:  # any error of its methods: the object is opaque
+        except Exception:  # its methods may raise anything; the object is then opaque
             text = _opaque(value)
         finally:
             self._depth -= 1
@@ -177,7 +177,7 @@ class Visitor:
         return marked(value) if self._whole else None
 
     def _spend(self, effort):
-        """Add approximate microseconds, the same on any computer: each start sees as much."""
+        """Add approximate microseconds, the same on any computer, for a repeatable limit."""
         self._effort += effort
         if self._limit and self._effort > self._limit:
             raise TooManyObjectsError
@@ -429,7 +429,8 @@ class Visitor:
             return parts
         parts = [part if n < 3 else list(part or ()) for n, part in enumerate(parts)]
         state = parts[2] if len(parts) > 2 else None
-        if isinstance(state, tuple) and len(state) == 2 and isinstance(state[1], dict):  # of slots
+        # Values of slots
+        if isinstance(state, tuple) and len(state) == 2 and isinstance(state[1], dict):
             state = (state[0] or {}) | state[1]
         if isinstance(state, dict):
             state = {k: v for k, v in state.items() if k not in self._cached_names(type(value))}

@@ -145,7 +145,7 @@ def _settings(sources):
                 if isinstance(getattr(node, "ctx", None), ast.Store):
                     name = getattr(node, "id", getattr(node, "attr", ""))
                     found[name].append(values.get(id(node)))
-                for each in getattr(node, "names", ()):  # of imports, or declared as global
+                for each in getattr(node, "names", ()):  # imports and declarations as global
                     name = getattr(each, "asname", None) or getattr(each, "name", each)
                     found[name].append(_source(node, each))
                 if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.arg)):

@@ -1,4 +1,4 @@
-"""Worker processes of this machine: a failure affects only the task that it hits."""
+"""Worker processes of this machine: a failure affects only its own task."""
 
 import os
 import threading
@@ -26,7 +26,7 @@ from sksearch.executors.local._template import THREAD_VARIABLES, end_idle_templa
 from sksearch.executors.local._worker import free_gpu_memory, run_limited
 
 FREE_SECONDS = 30.0  # for a worker to release unused memory
-IDLE_SECONDS = 300  # after which the processes of an earlier search are ended
+IDLE_SECONDS = 300  # idle time after which processes of an earlier search are ended
 
 
 class ProcessExecutor(Executor):
@@ -104,7 +104,7 @@ class ProcessExecutor(Executor):
                 out = self._try(worker, task)
                 if getattr(out, "status", None) != "memory":
                     return out
-            # Other workers may have used the missing memory, and results must not depend on that.
+            # The memory may have been used by other workers, and results must not depend on this.
             with device_lock.exclusive():
                 self._free_memory(device_lock)
                 return self._try(worker, task)
@@ -157,7 +157,7 @@ def _take_workers(visible: tuple[str | None, ...]) -> list[WorkerProcess]:
         for device in visible:
             idle = _idle.setdefault((os.getpid(), device), [])
             workers.append(idle.pop()[1] if idle else WorkerProcess())
-            # A replacement for a dead process gets the same devices.
+            # A process that replaces a dead one gets the same devices.
             workers[-1].env = env if device is None else env | {VARIABLE: device}
     return workers
 
@@ -173,10 +173,10 @@ def _keep_workers(visible: tuple[str | None, ...], workers: list[WorkerProcess])
 
 
 def end_idle_workers(idle_seconds: float = 0) -> None:
-    """End the worker processes that earlier searches have left for later ones.
+    """End idle worker processes, kept for later searches.
 
-    They end by themselves after five minutes, as does the process from which they are forked.
-    Until then each keeps its memory, some hundred megabytes on a GPU.
+    They end by themselves after five idle minutes, as does the process from which they are forked.
+    Until then each keeps its memory, a few hundred megabytes on a GPU.
 
     Parameters
     ----------

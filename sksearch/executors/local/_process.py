@@ -26,16 +26,16 @@ from sksearch.executors.local._serving import (
 )
 from sksearch.executors.local._template import ForkedProcess, fork_worker, new_python
 
-PATIENCE_SECONDS = 30  # after which the user is warned of a slow start
+PATIENCE_SECONDS = 30  # time after which a warning reports a slow start
 N_TRIES = 3  # broken processes in a row after which a call fails
 
 
 class WorkerProcess:
     """One process that runs calls one after another; a call after its death starts another.
 
-    Calls are numbered, and an answer carries the number of its call. A process that owes an answer
-    (for example because its caller was interrupted) is ended before the next call, so that a late
-    answer is never mistaken for the answer to another call.
+    Calls are numbered, and an answer carries the number of its call. A process with a missing
+    answer (for example because its caller was interrupted) is ended before the next call, so that
+    a late answer is never mistaken for the answer to another call.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class WorkerProcess:
                 return LostTask("crash", self._describe_end(), time.monotonic() - begin)
             if answer is not None:
                 break
-            self.kill()  # not the call's fault: another process runs it
+            self.kill()  # not caused by the call: repeat it in another process
         else:
             why = f"{N_TRIES} worker processes answered other calls than they were sent"
             return LostTask("crash", why, time.monotonic() - begin)
@@ -142,7 +142,7 @@ class WorkerProcess:
             raise EngineLostError("The search and its worker processes have ended.")
 
     def _is_ready(self) -> bool:
-        """Return True if a process is alive, and neither owes nor sends an earlier answer."""
+        """Return True if a process is alive, and has answered all earlier calls."""
         if self._process is None or self._owes is not None or not self._process.is_alive():
             return False
         try:
@@ -210,8 +210,8 @@ class WorkerProcess:
             left = CHECK_SECONDS if deadline is None else deadline - time.monotonic()
             wait([self._connection, self._process.sentinel], max(0, min(left, CHECK_SECONDS)))
             if self._connection.poll():
-                return  # an answer sent before the death counts
-            # Its children may hold its connection open after its death.
+                return  # an answer sent before the process died is valid
+            # Its child processes may keep the connection open after it has died.
             if not self._process.is_alive():
                 raise EOFError
             if deadline is not None and left <= CHECK_SECONDS:

@@ -47,8 +47,9 @@ from sksearch.executors.local._serving import serve
 serve(connection, parent)
 """
 READY = 0  # number of a process's message that it has started
-N_BYTES = 8  # of the number of a call
-OOM_SCORE = "800"  # of 1,000: out of memory, the kernel shall kill a worker rather than the master
+N_BYTES = 8  # bytes of the number of a call
+# Of 1,000: if memory runs out, the kernel should kill a worker, not the main process
+OOM_SCORE = "800"
 
 
 class UnreadableError(Exception):
@@ -56,8 +57,8 @@ class UnreadableError(Exception):
 
 
 def serve(connection: Connection, parent: int) -> None:
-    """Run calls until the connection closes, because the search is over or dead."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the search, which decides
+    """Run calls until the connection closes, because the search has ended or died."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the search handles Ctrl-C
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     faulthandler.enable()
@@ -124,7 +125,7 @@ def picklable_error(error: BaseException) -> BaseException:
 
 
 def exit_at_once() -> None:
-    """Exit immediately, because a candidate's leftovers (threads, exit hooks) may hang."""
+    """Exit immediately, because threads and exit hooks of a candidate may hang."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):
             stream.flush()

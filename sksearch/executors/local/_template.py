@@ -45,7 +45,7 @@ except ImportError:  # Windows
 CAN_FORK = hasattr(os, "fork") and sys.platform != "darwin"
 #: Losses of a template after which workers are new Pythons, because templates do not survive here.
 MAX_LOST = 3
-ORPHAN_SECONDS = 0.01  # between checks of a fork whose template is lost
+ORPHAN_SECONDS = 0.01  # interval between checks of a fork whose template has died
 #: A joined thread remains visible for some moments.
 THREAD_END_SECONDS = 0.2
 #: Code of the template after its imports.
@@ -139,7 +139,7 @@ class Request(NamedTuple):
 
 
 class Template:
-    """The process that forks workers, as seen by the search's process."""
+    """The process that forks workers, seen from the process of the search."""
 
     def __init__(self, env: dict[str, str]):
         self.state, self.used = state_at_start(), time.monotonic()
@@ -186,7 +186,8 @@ def _kill(process: BaseProcess) -> None:
     process.join()
 
 
-_templates: dict[int, Template] = {}  # by the owning process: a fork of this process has its own
+# by process ID, because a fork of this process has its own template
+_templates: dict[int, Template] = {}
 _with_threads: set[str] = set()  # packages whose imports start threads
 _lock = threading.Lock()
 _n_lost = 0
@@ -228,7 +229,7 @@ def fork_worker(
             if isinstance(forked, ForkedProcess):
                 return forked
             _close_template()
-            if not forked:  # it has threads that no import of ours explains
+            if not forked:  # it has threads of unknown origin
                 _n_lost = MAX_LOST
             # Each worker imports it itself, as it would with a new Python.
             _with_threads.add(forked.partition(".")[0])
@@ -313,7 +314,7 @@ def new_python(text: str, connection: Connection, env: dict[str, str] | None) ->
 def _allow_children() -> Iterator[None]:
     """Allow this process to have children although its engine forbids it.
 
-    Engines forbid children because they could outlive their parent; ours never do.
+    Engines forbid children because they may outlive their parent; worker processes end with it.
     """
     config = current_process()._config  # type: ignore[attr-defined]  # private
     daemon = config.get("daemon", False)
@@ -347,7 +348,7 @@ def serve_forks(connection: Connection, parent: int) -> NoReturn:
     os.set_blocking(waker, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)  # the end of a fork wakes this process
     signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
-    statuses: dict[int, Connection] = {}  # of live forks, by process ID
+    statuses: dict[int, Connection] = {}  # connections to live forks, by process ID
     gc.freeze()  # pages untouched by the collector stay shared with the forks
     sources: list[Connection | int] = [connection, wakes]
     while os.getppid() == parent and (len(sources) > 1 or statuses):
@@ -400,7 +401,7 @@ def _fork(
             other.close()
         worker = LokyProcess(target=_become_worker, args=(theirs, parent, request, fds[2:]))
         os._exit(worker._bootstrap())
-    with suppress(OSError):  # the child does the same; the first one wins
+    with suppress(OSError):  # the child does the same; only the first call has an effect
         os.setpgid(pid, pid)
     statuses[pid] = status
     for number in (fds[0], *fds[2:]):
@@ -434,7 +435,7 @@ def n_threads() -> int:
 def _become_worker(
     connection: Connection, parent: int, request: Request, streams: Sequence[int]
 ) -> None:
-    """Put a fork into the state of a new Python, and serve."""
+    """Reset a fork to the state of a new Python process, and serve calls."""
     with suppress(OSError):
         os.setpgid(0, 0)
     for number, stream in zip(request.streams, streams, strict=True):

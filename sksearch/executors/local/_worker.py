@@ -159,5 +159,5 @@ def _call(
     args = ref, task, folder, None, limits.memory, True
     out = process.call(run_task, *args, seconds=limits.seconds)
     if getattr(out, "status", None) == "crash":
-        process.kill()  # it may be alive, with a GPU in an unusable state
+        process.kill()  # its GPU may be in an unusable state
     return out

@@ -88,7 +88,7 @@ class Engine(ABC):
         """Begin ``run_message(message, payload)``."""
 
     def put(self, payload: bytes) -> Any:
-        """Return a substitute for the bytes, to be passed to `start`, so that they travel once."""
+        """Return a reference to the bytes, to be passed to `start`, so they are sent only once."""
         return payload
 
     def has_lost_payload(self, error: Exception) -> bool:
@@ -100,7 +100,7 @@ class Engine(ABC):
         return None
 
     def why_silent(self) -> str | None:
-        """Do the same as `why_lost`, possibly slowly: called only after a long silence."""
+        """Same as `why_lost`, but possibly slow: called only after a long time without answers."""
         return self.why_lost()
 
     def count_workers(self) -> int | None:
@@ -144,7 +144,7 @@ class Engine(ABC):
         return error
 
     def lost_error(self, reason: str) -> EngineLostError:
-        """Make the error for a search whose engine is gone."""
+        """Return the error for a search whose engine is lost."""
         return EngineLostError(
             f"{self.name} is lost: {reason}. Finished evaluations are kept; with checkpoint_dir=, "
             "fit resumes the search from them."

@@ -73,7 +73,7 @@ class DaskEngine(Engine):
         return self._client.nthreads() if self._client.status == "running" else {}
 
     def outcome_of(self, error: Exception) -> LostTask | Exception:
-        """Return the outcome of a task; a task that nobody cancelled has lost its scheduler."""
+        """Return the outcome of a task; an unexpected cancellation means a lost scheduler."""
         if isinstance(error, CancelledError) and self.why_lost() is None:
             reason = "its scheduler has dropped the tasks, as after a restart or at its end"
             return self.lost_error(f"{reason} ({type(error).__name__})")

@@ -151,7 +151,7 @@ class RemoteExecutor(Executor):
         return self._submit(_PendingTask(task, isolate))
 
     def submit_suspect(self, task: object) -> Future:
-        """Queue the task for a separate process, because it might take the engine down."""
+        """Queue the task for a separate process, because it may crash the engine."""
         return self._submit(_PendingTask(task, isolate=True))
 
     def _submit(self, pending: _PendingTask) -> Future:
@@ -172,7 +172,7 @@ class RemoteExecutor(Executor):
             except Empty:
                 self._check_engine()
                 self._count_workers()
-            except Exception as error:  # no caller may wait for a dead thread
+            except Exception as error:  # otherwise callers would wait for a dead thread forever
                 self._fail_all(self._engine.lost_error(first_line(error)))
 
     def _handle(self, event: _PendingTask | tuple[_PendingTask, Future]) -> None:
@@ -204,7 +204,7 @@ class RemoteExecutor(Executor):
         """Check whether a silent engine is lost."""
         try:
             reason = self._engine.why_silent() if self._running else None
-        except Exception as error:  # any error of an engine that cannot answer the check
+        except Exception as error:  # an engine that cannot answer may raise anything
             reason = first_line(error)
         if reason is not None:
             self._fail_all(self._engine.lost_error(reason))
@@ -294,7 +294,8 @@ class RemoteExecutor(Executor):
     def _revives(self, pending: _PendingTask) -> bool:
         """Return whether a task of a broken pool can run again, then in a separate process.
 
-        Any of the tasks in progress may have broken the pool: separately, it costs only itself.
+        Any of the running tasks may have broken the pool. In a separate process, it affects only
+        itself.
         """
         pending.n_broken += 1
         if pending.n_broken > MAX_SENT or not self._engine.revive():

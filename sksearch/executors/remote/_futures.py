@@ -14,10 +14,10 @@ CHECK_SECONDS = 0.1  # interval between checks that a pool still starts its work
 
 
 class FuturesBackend(ParallelBackendBase):
-    """A joblib backend that runs on a pool with the interface of `concurrent.futures.Executor`.
+    """A joblib backend for any pool with the interface of `concurrent.futures.Executor`.
 
-    Process pools of the standard library, ``mpi4py.futures.MPIPoolExecutor``, Parsl and others
-    have this interface. Works for each search of this package, and for ``joblib.Parallel``.
+    Examples are the process pools of the standard library, ``mpi4py.futures.MPIPoolExecutor`` and
+    Parsl. The backend works for all searches of this package and for ``joblib.Parallel``.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class FuturesBackend(ParallelBackendBase):
         self.supports_sharedmem = self.uses_threads = isinstance(executor, ThreadPoolExecutor)
 
     def effective_n_jobs(self, n_jobs: int | None) -> int:
-        """Number of tasks to run at the same time; for example, -2 is all workers but one."""
+        """Return the number of tasks to run at the same time; -2 means all workers but one."""
         if n_jobs == 0:
             raise ValueError("n_jobs == 0 in Parallel has no meaning")
         if n_jobs is None:
@@ -79,7 +79,7 @@ class FuturesBackend(ParallelBackendBase):
     apply_async = submit  # called by joblib before 1.5
 
     def retrieve_result_callback(self, out: Future) -> Any:
-        """The result of a batch."""
+        """Return the result of a batch."""
         return out.result()
 
 
@@ -88,7 +88,7 @@ class FuturesEngine(Engine):
 
     def __init__(self, backend: FuturesBackend, n_workers: int):
         self._pool = backend.executor
-        self._is_own = False  # a replacement of the user's
+        self._is_own = False  # replaced by the user
         self.name = f"The {type(self._pool).__name__}"
         # An MPI process that dies ends all others, or leaves the search waiting for its answer.
         self.isolates_tasks = _is_of_mpi(self._pool)

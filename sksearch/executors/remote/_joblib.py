@@ -50,7 +50,7 @@ class JoblibEngine(Engine):
         """Return the error that the backend raises when asked for its workers."""
         try:
             self._backend.effective_n_jobs(-1)
-        except Exception as error:  # any error of an engine that cannot answer the check
+        except Exception as error:  # an engine that cannot answer may raise anything
             return first_line(error)
         return None
 

@@ -22,7 +22,7 @@ from sksearch.executors.local._process import WorkerProcess
 from sksearch.executors.local._serving import describe, picklable_error
 from sksearch.executors.local._worker import run_limited, run_task
 
-IDLE_SECONDS = 300  # after which the child of an engine's worker is ended
+IDLE_SECONDS = 300  # idle time after which the child process of a worker is ended
 
 NO_FOLDER = Path(__file__) / "none"  # a folder that exists on no machine
 

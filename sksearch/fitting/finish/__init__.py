@@ -1,1 +1,1 @@
-"""The last stage of a fit: results, and the best candidate trained on all rows."""
+"""The last stage of a fit: results and refit."""

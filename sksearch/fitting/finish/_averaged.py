@@ -74,7 +74,7 @@ def _has_one_column_of_probabilities(self: Any) -> bool:
 
 
 class Voting(ClassifierMixin, BaseEstimator):
-    """A classifier by shares of classes."""
+    """Base class of classifiers that predict by class probabilities."""
 
     def _known(self) -> Classes:
         """Labels of each column of the target."""
@@ -96,12 +96,12 @@ class Voting(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Anything that the models take.
+            Any data that the models accept.
 
         Returns
         -------
         y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            Labels; ties go to the label sorted first.
+            Labels; the first label in sorted order wins ties.
         """
         return labels_of(self._shares(X), self._known())
 
@@ -112,7 +112,7 @@ class Voting(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Anything that the models take.
+            Any data that the models accept.
 
         Returns
         -------
@@ -128,7 +128,7 @@ class Voting(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Anything that the models take.
+            Any data that the models accept.
 
         Returns
         -------
@@ -136,7 +136,7 @@ class Voting(ClassifierMixin, BaseEstimator):
             One column for two classes, for the second one.
         """
         (shares,) = self._shares(X)
-        if shares.shape[1] == 2:  # of the second alone: equal ones stay equal
+        if shares.shape[1] == 2:  # only the second class, so that equal probabilities stay equal
             return logit(np.clip(shares[:, 1], *WITHIN))
         return logarithms(shares)
 
@@ -148,8 +148,8 @@ def _all_have_probabilities(self: Any) -> bool:
 class AveragedClassifier(Voting, _Averaged):
     """Fitted classifiers, their probabilities averaged.
 
-    A model without ``predict_proba`` gives its vote instead. A class that a model has never seen
-    gets no weight from it.
+    The prediction of a model without ``predict_proba`` counts as a probability of 1. A class
+    unknown to a model gets the probability 0 from it.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ class AveragedClassifier(Voting, _Averaged):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Anything that the models take.
+            Any data that the models accept.
 
         Returns
         -------
@@ -271,7 +271,7 @@ class AveragedRegressor(RegressorMixin, _Averaged):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Anything that the models take.
+            Any data that the models accept.
 
         Returns
         -------

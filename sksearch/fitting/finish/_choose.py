@@ -59,7 +59,7 @@ def one_standard_error(results: dict[str, Any], *, metric: str = "score") -> int
     results : dict
         ``cv_results_`` of a search.
     metric : str, default="score"
-        The metric that counts.
+        Metric to compare.
 
     Returns
     -------
@@ -74,13 +74,14 @@ def one_standard_error(results: dict[str, Any], *, metric: str = "score") -> int
 
     See Also
     --------
-    simplest : The simplest of those that a paired test cannot tell from the best.
+    simplest : The simplest candidate that a paired test does not distinguish from the best.
 
     Notes
     -----
-    The standard error refers to the best candidate's mean over the folds. A model is simpler with
-    a smaller ``C``, ``max_depth``, ``n_estimators`` and the like, and with a larger ``alpha``,
-    ``min_samples_leaf``, ``n_neighbors`` and the like; ranks of several are averaged.
+    The standard error is the one of the best candidate's mean over the folds. A model is simpler
+    if parameters such as ``C``, ``max_depth`` and ``n_estimators`` are smaller, and if parameters
+    such as ``alpha``, ``min_samples_leaf`` and ``n_neighbors`` are larger. If several of them
+    vary, their ranks are averaged.
 
     Examples
     --------
@@ -107,7 +108,7 @@ def simplest(results: dict[str, Any], *, metric: str = "score") -> int:
     results : dict
         ``cv_results_`` of a search.
     metric : str, default="score"
-        The metric that counts.
+        Metric to compare.
 
     Returns
     -------
@@ -121,7 +122,7 @@ def simplest(results: dict[str, Any], *, metric: str = "score") -> int:
 
     See Also
     --------
-    one_standard_error : A fixed distance in place of a test, and what is simple.
+    one_standard_error : Uses a fixed distance instead of a test; explains which models are simple.
 
     Examples
     --------
@@ -138,14 +139,14 @@ def simplest(results: dict[str, Any], *, metric: str = "score") -> int:
 
 @own_numerics()
 def fastest(results: dict[str, Any], *, metric: str = "score") -> int:
-    """Choose the candidate trained and scored fastest of those tied with the best.
+    """Choose the fastest candidate, in training and scoring, of those tied with the best.
 
     Parameters
     ----------
     results : dict
         ``cv_results_`` of a search.
     metric : str, default="score"
-        The metric that counts.
+        Metric to compare.
 
     Returns
     -------
@@ -178,7 +179,7 @@ def _one_standard_error(results: Mapping[str, Any], metric: str, row_scores: Any
     means = scores.mean(axis=1)
     error = scores[best].std(ddof=1) / math.sqrt(scores.shape[1])
     near = means >= means[best] - error
-    if row_scores is not None:  # three folds may make an error so large that others are worse
+    if row_scores is not None:  # with few folds, the error may be too large, so also test
         near &= _tied(rows, scores, best, row_scores)
     return _first(rows, means, near, _complexity_of(results))
 
@@ -200,7 +201,7 @@ def _fastest(results: Mapping[str, Any], metric: str, row_scores: Any = None) ->
 
 def _tied(rows: np.ndarray, scores: np.ndarray, best: int, row_scores: Any) -> np.ndarray:
     """Mask of the tied rows of ``cv_results_``, by the rows of data if known."""
-    from sksearch.stats._ties import find_ties  # most searches choose by no rule
+    from sksearch.stats._ties import find_ties  # imported here, because most searches need no rule
 
     if row_scores is None:
         return find_ties(scores, best).tied
@@ -218,7 +219,7 @@ def index_by_rule(rule: Callable, results: dict[str, Any], row_scores: Any) -> i
     results : dict
         ``cv_results_`` of a search.
     row_scores : RowScores or None
-        Contributions of rows of data to the metric that counts.
+        Contributions of rows of data to the deciding metric.
     """
     by_rows: dict[Callable, Callable[..., int]] = {
         one_standard_error: _one_standard_error, simplest: _simplest, fastest: _fastest,
@@ -243,7 +244,7 @@ def rule_of(refit: Any, scoring: Any) -> Any:
 
 
 def check_rule(refit: Any, scoring: Any, names: Iterable[str], n_folds: int) -> None:
-    """Raise ValueError for a `refit` that names nothing, or a rule that cannot choose.
+    """Raise ValueError for a `refit` with an unknown name, or a rule that cannot be applied.
 
     Parameters
     ----------
@@ -277,7 +278,7 @@ def check_rule(refit: Any, scoring: Any, names: Iterable[str], n_folds: int) -> 
 
 
 def _finalists(results: Mapping[str, Any], metric: str) -> tuple[np.ndarray, np.ndarray, int]:
-    """Rows that may win, their scores on the folds, and which of them is the best."""
+    """Rows that may win, their scores on the folds, and the index of the best row."""
     if f"rank_test_{metric}" not in results:
         known = [name.removeprefix("rank_test_") for name in results if name[:10] == "rank_test_"]
         raise ValueError(
@@ -319,7 +320,7 @@ def no_simplicity(names: Iterable[str]) -> str:
 
 
 def _first(rows: np.ndarray, means: np.ndarray, allowed: np.ndarray, cost: Any) -> int:
-    """The row with the smallest cost of those allowed, and of equal ones the best."""
+    """The allowed row with the smallest cost; the best one if several are equal."""
     cost = np.asarray(cost)[rows]
     order = np.lexsort((-means, cost))
     return int(rows[next(i for i in order if allowed[i])])
@@ -330,14 +331,14 @@ def _direction(name: str, names: Sequence[str]) -> int:
     prefix, _, leaf = name.rpartition("__")
     if any(leaf in family.smaller for family in families()):
         return 1
-    if leaf == "gamma":  # of a kernel; in boosting it is something else
+    if leaf == "gamma":  # gamma of a kernel; in boosting it has a different meaning
         start = f"{prefix}__" if prefix else ""
         return int(any(start + other in names for other in ("C", "nu", "kernel")))
     return -int(any(leaf in family.larger for family in families()))
 
 
 def _amount(value: Any, direction: int) -> float:
-    """A value as a number; None mostly means no limit; NaN for words."""
+    """A value as a number; None is infinity if larger is more complex, and a str is NaN."""
     if isinstance(value, tuple | list) and all(map(is_finite, value)):
         return float(np.sum(value))
     if value is None and direction > 0:

@@ -1,4 +1,4 @@
-"""Candidates in the average of the best ones, and its gain."""
+"""The average of the best candidates: its members and its gain."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,25 +7,26 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Ensemble:
-    """The candidates that a search averages.
+    """Candidates averaged by a search, with their weights.
 
     Parameters
     ----------
     weights : dict of int to float
         Weights by row of ``cv_results_``; they sum to 1.
     params : list of dict
-        Parameters of each.
+        Parameters of each candidate.
     score : float or None
-        Mean over the folds of the score of the average chosen on the other folds, so that it is
-        unbiased by the number of averages tried. None if there was one candidate only.
+        Score of the average, as a mean over the folds. Each fold is scored by an average chosen on
+        the other folds, so the score is not biased by the selection. None if there was only one
+        candidate.
     alone : float or None
-        The same for the best candidate chosen on the other folds.
+        Score, computed in the same way, of the best candidate alone.
 
     Attributes
     ----------
     gain : float
-        Gain in score of the average; 0 if one candidate is used alone. An average is used unless
-        it is worse by more than two standard errors of the gain.
+        Difference between both scores; 0 if one candidate is used alone. The average is used
+        unless it is worse by more than two standard errors of the difference.
 
     Examples
     --------
@@ -49,13 +50,13 @@ class Ensemble:
 
     @property
     def gain(self) -> float:
-        """Gain in score of the average over the best candidate."""
+        """Difference between the scores of the average and of the best candidate alone."""
         if self.score is None or self.alone is None or len(self) == 1:
             return 0.0
         return self.score - self.alone
 
     def to_frame(self) -> Any:
-        """Return a pandas DataFrame of weights and parameters, the largest weight first."""
+        """Return a pandas DataFrame of weights and parameters, by decreasing weight."""
         import pandas as pd
 
         frame = pd.DataFrame(list(self.params), index=list(self.weights))

@@ -1,7 +1,7 @@
-"""Stand-in models with known predictions, for scorers of predictions.
+"""Substitute models with known predictions, for scorers that use only predictions.
 
-A scorer of predictions uses nothing but a model's predictions for the rows given to it, in any
-order, number and container. Other scorers are detected here, and cannot score averages.
+Such a scorer may request predictions for its rows in any order, number and container. Scorers that
+use more of a model are detected, and cannot score averages.
 """
 
 import warnings
@@ -27,11 +27,11 @@ ROUNDING = 1e-6
 
 
 class NotOfPredictionsError(ValueError):
-    """A scorer needs more of a model than predictions for the rows that it is given."""
+    """A scorer needs more of a model than predictions for its rows."""
 
 
 def warn_of_no_average(why: str) -> None:
-    """Warn that the best candidate is used alone, since averages cannot be scored."""
+    """Warn that the best candidate is used alone, because averages cannot be scored."""
     warn(
         "The best candidate is used alone, although ensemble is set: averages are chosen by their "
         f"test fold predictions, but scoring cannot score predictions alone: {why}. Pass a metric "
@@ -40,7 +40,7 @@ def warn_of_no_average(why: str) -> None:
 
 
 class ScoredRows:
-    """Some test rows of a fold, as a scorer gets them.
+    """Some test rows of a fold, in the form passed to a scorer.
 
     Parameters
     ----------
@@ -65,12 +65,12 @@ class ScoredRows:
         Raises
         ------
         NotOfPredictionsError
-            If the model was asked for other rows.
+            If predictions for other rows were requested.
         """
         params = check_method_params(context.X, params=context.score_params, indices=self.indices)
         self.known.fault = ""
         scores: Any = (scorer or context.scorer)(model, self.X, self.y, **params)
-        if self.known.fault:  # even if the scorer has swallowed the error
+        if self.known.fault:  # even if the scorer has caught the error
             raise NotOfPredictionsError(self.known.fault)
         value = value_of(scores, context.metric)
         if isinstance(value, str):  # the traceback of one of several metrics
@@ -79,12 +79,12 @@ class ScoredRows:
 
 
 class _StandIn(BaseEstimator):
-    """A stand-in for a fitted model, which predicts a few known rows."""
+    """A substitute for a fitted model, with predictions for known rows."""
 
     known: KnownRows
 
     def fit(self, X: Samples, y: Targets = None) -> Any:
-        """Refuse: a scorer that trains needs more than predictions."""
+        """Raise an error: a scorer that trains needs more than predictions."""
         self.known.fault = "it fits the model again"
         raise UnknownRowsError("Only the predictions of this model are known.")
 
@@ -92,10 +92,10 @@ class _StandIn(BaseEstimator):
         return True
 
     def __sklearn_clone__(self) -> Any:
-        return self  # it refuses to be fitted, which detects such scorers
+        return self  # raises an error if the scorer fits, to detect such scorers
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        return f"{type(self).__name__}()"  # not all rows, in the text of an error
+        return f"{type(self).__name__}()"  # short, for error messages
 
 
 class _Told(_StandIn):
@@ -123,7 +123,7 @@ class _Told(_StandIn):
 
 
 class KnownClassifier(Voting, _Told):
-    """Stand-in for a classifier with known probabilities for some rows.
+    """Substitute for a classifier, with known probabilities for some rows.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ class KnownClassifier(Voting, _Told):
 
 
 class KnownRegressor(RegressorMixin, _Told):
-    """Stand-in for a regressor with known predictions for some rows.
+    """Substitute for a regressor, with known predictions for some rows.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ class KnownRegressor(RegressorMixin, _Told):
 
 
 def known_model(context: Context, known: KnownRows, predictions: np.ndarray) -> Any:
-    """Return a stand-in for scorers, with these predictions."""
+    """Return a substitute model for scorers, with these predictions."""
     if not is_classifier(context.estimator):
         return KnownRegressor(known, predictions)
     classes = as_classes(context.classes)
@@ -177,7 +177,7 @@ def known_model(context: Context, known: KnownRows, predictions: np.ndarray) -> 
 
 
 class _Echo(_StandIn):
-    """Repeats the answers of a model, method by method.
+    """A substitute that returns stored results of the methods of a model.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ def why_not_served(context: Context, methods: Collection[str]) -> str:
     Returns
     -------
     why : str
-        The error; "" if it can, or can score no classifier at all.
+        The error; "" if it can, or if it cannot score any classifier.
     """
     rows = ScoredRows(context, 0, np.arange(len(context.splits[0][1])))
     y, classes = to_numpy(rows.y), as_classes(context.classes)
@@ -294,10 +294,10 @@ def why_not_of_predictions(context: Context, model: Any) -> str:
     for fold in range(len(context.splits)):
         rows = ScoredRows(context, fold, kept[fold])
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # they came when the search scored the model
+            warnings.simplefilter("ignore")  # the search has already shown these warnings
             try:
                 return _difference(context, rows, model)
-            except Exception as error:  # of a fold with no score, such as an AUC of one class
+            except Exception as error:  # a fold may have no score, such as an AUC of one class
                 found = found or f"it raises {type(error).__name__} ({error})"
     return found
 
@@ -321,5 +321,5 @@ def _difference(context: Context, rows: ScoredRows, model: Any) -> str:
     if np.isclose(own, told, rtol=ROUNDING, equal_nan=True):
         return ""
     if not np.isclose(own, score(model), rtol=ROUNDING, equal_nan=True):
-        return ""  # it is noisy, for averages as for models
+        return ""  # the scorer is random, for averages as for single models
     return f"it returns {own:.4g} for the best model, but {told:.4g} for its predictions alone"

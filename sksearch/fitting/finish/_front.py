@@ -16,19 +16,20 @@ from sksearch.history import Result
 
 @dataclass(frozen=True, eq=False)
 class ParetoFront:
-    """The candidates of a search that no other one dominates.
+    """Pareto front of a search: the candidates that no other candidate dominates.
 
-    One candidate dominates another if it is nowhere worse and somewhere better. Candidates that
-    failed or break a bound are left out, and lower rungs if rungs are not comparable.
+    A candidate dominates another one if it is at least as good in all objectives and better in at
+    least one. Candidates that failed or violate a bound are left out, as are results of lower
+    rungs if rungs are not comparable.
 
     Parameters
     ----------
     index : ndarray of shape (n,)
-        Rows of ``cv_results_``, the best in the first objective first.
+        Rows of ``cv_results_``, sorted by the first objective, best first.
     values : ndarray of shape (n, n_objectives)
-        Their objectives as they were measured.
+        Measured objectives of these rows.
     names : tuple of str
-        The objectives.
+        Names of the objectives.
     signs : ndarray of shape (n_objectives,)
         1 for a maximised objective, -1 for a minimised one.
     all_values : ndarray of shape (n_all, n_objectives)
@@ -60,7 +61,7 @@ class ParetoFront:
     def of(
         cls, aims: Aims, rows: Sequence[ResultRow], results: Sequence[Result], any_rung_wins: bool
     ) -> "ParetoFront":
-        """Find the front of the rows of ``cv_results_`` and their results."""
+        """Create the front from the rows of ``cv_results_`` and their results."""
         ok = [not math.isnan(r.score) and r.violation == 0 for r in results]
         top = max((row.n_resources for row, good in zip(rows, ok, strict=True) if good), default=0)
         may_win = np.array(
@@ -85,54 +86,56 @@ class ParetoFront:
         Parameters
         ----------
         reference : sequence of float
-            Worst value that counts, for each objective in its own unit.
+            Worst value to take into account, for each objective in its own unit.
 
         Returns
         -------
         volume : float
-            In the product of the objectives' units. Three objectives or more need moocore.
+            Hypervolume, in the product of the units of the objectives. Three or more objectives
+            require moocore.
 
         Raises
         ------
         ValueError
-            If the reference has another number of values than there are objectives.
+            If `reference` has the wrong length.
         """
         return hypervolume(self.values * self.signs, self._signed(reference))
 
     def knee(self) -> int:
-        """Return the row farthest from the plane through the ends, all ranges counting alike."""
+        """Return the row farthest from the plane through the extremes, with scaled objectives."""
         return int(self.index[np.argmax(self._scaled().sum(axis=1))])
 
     def within(self, bound: Bound) -> int:
-        """Return the best row in the first objective among those within a bound.
+        """Return the best row in the first objective among the rows that satisfy a bound.
 
         Parameters
         ----------
         bound : Bound
-            On one of the objectives.
+            Bound on one of the objectives.
 
         Returns
         -------
         index : int
-            Row of ``cv_results_``; if none keeps the bound, the one with the smallest violation.
+            Row of ``cv_results_``; if no row satisfies the bound, the row with the smallest
+            violation.
 
         Raises
         ------
         ValueError
-            If the bound is on something else.
+            If the bound is not on an objective.
         """
         slack = [bound.slack(value) for value in self.values[:, self._column(bound.metric)]]
         kept = np.flatnonzero(np.array(slack) >= 0)
         return int(self.index[kept[0] if len(kept) else np.argmax(slack)])
 
     def weighted(self, weights: Mapping[str, float]) -> int:
-        """Return the row with the greatest weighted sum of objectives, scaled to 0 to 1.
+        """Return the row with the greatest weighted sum of objectives, each scaled to [0, 1].
 
         Parameters
         ----------
         weights : dict of str to float
-            Weights by objective, 0 or more; 0 for those left out. Minimised objectives also have
-            positive weights.
+            Non-negative weights by name of the objective, by default 0. Minimised objectives also
+            have positive weights.
 
         Returns
         -------
@@ -142,14 +145,14 @@ class ParetoFront:
         Raises
         ------
         ValueError
-            If a weight is below 0 or of something else, or none is above 0.
+            If a weight is negative, all weights are 0, or a name is not an objective.
         """
         _check_weights(weights, self.names)
         w = np.array([weights.get(name, 0.0) for name in self.names])
         return int(self.index[np.argmax(self._scaled() @ w)])
 
     def best(self, name: str) -> int:
-        """Return the best row in one of the objectives; ValueError for another name."""
+        """Return the best row in one objective; raise ValueError if it does not exist."""
         j = self._column(name)
         return int(self.index[np.argmax(self.signs[j] * self.values[:, j])])
 
@@ -193,7 +196,7 @@ def check_choice(refit: Any, aims: Aims, metrics: Sequence[str] | None) -> None:
 
 
 def _check_weights(weights: Mapping[str, Any], names: Sequence[str], where: str = "") -> None:
-    """Raise ValueError unless there are weights of objectives alone."""
+    """Raise ValueError if a weight is invalid or does not belong to an objective."""
     values = list(weights.values())
     is_weight = [isinstance(w, Real) and 0 <= float(w) < math.inf for w in values]
     if not (set(names).issuperset(weights) and all(is_weight) and any(values)):

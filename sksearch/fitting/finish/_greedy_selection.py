@@ -28,10 +28,11 @@ from sksearch.fitting.run._known_rows import ALL_ROWS
 from sksearch.fitting.run._metric_calls import Call, Heard
 from sksearch.fitting.run._tasks import Context
 
-N_STEPS = 25  # of the choice; weights are multiples of one part in that many
+N_STEPS = 25  # steps of the choice; weights are multiples of 1 / N_STEPS
 N_IN_VAIN = 4  # steps without a better average, after which it ends
-N_ERRORS = 2  # by which averages must be worse, for one candidate to be used alone
-N_PIECES = 5  # of the rows, if there is a single fold
+# Standard errors by which an average must be worse for one candidate to be used alone
+N_ERRORS = 2
+N_PIECES = 5  # parts of the rows, if there is a single fold
 
 #: Predictions for each part of the rows, arrays of shape (n_rows, n_columns).
 Predictions = Sequence[np.ndarray]
@@ -83,7 +84,8 @@ class AverageScores:
         else:
             value, call = self._scored(rows, model)
             found = [] if call is None else ways_to(call.predicted, model)
-            if part not in self._formulas and len(found) < 2:  # the next model decides between two
+            # If both match, decide by the next model
+            if part not in self._formulas and len(found) < 2:
                 self._formulas[part] = quick(call, *found) if call is not None and found else None
         return value if np.isfinite(value) else -np.inf
 
@@ -95,7 +97,7 @@ class AverageScores:
                 value = rows.score(self._context, model, heard.scorer(self._context))
         except NotOfPredictionsError:
             raise
-        except Exception:  # a part alone may have no score, such as an AUC of one class
+        except Exception:  # a part of the rows may have no score, such as an AUC of one class
             return np.nan, None
         return value, heard.call(value)
 
@@ -184,7 +186,7 @@ def choose_average(
     choice = _Choice(scores, candidates, seconds, limit, most, may_be, alone)
     parts = range(len(scores))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of metrics, for averages that nobody will use
+        warnings.simplefilter("ignore")  # warnings of metrics for averages that are not used
         found, singles = [], []
         for k in parts:
             others = [part for part in parts if part != k]

@@ -35,7 +35,7 @@ from sksearch.fitting.run._states import as_state, dump_state, first_line
 from sksearch.fitting.run._tasks import Context
 from sksearch.history import Result
 
-OWN = "the model's own"  # of its probabilities
+OWN = "the model's own"  # name of the model's own probabilities
 
 
 def rows_like(

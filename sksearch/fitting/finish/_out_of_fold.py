@@ -91,7 +91,8 @@ class FoldPredictor:
         given = to_numpy(given)
         if method == "predict" or not isinstance(classes, np.ndarray):
             return given
-        if given.ndim == 1 and len(classes) > 2:  # the fold has seen two of them
+        # The training fold contains only two of the classes
+        if given.ndim == 1 and len(classes) > 2:
             given = np.column_stack([-given, given])
         if given.ndim != 2 or given.shape[1] != len(model.classes_):  # a column for each pair
             return given

@@ -1,1 +1,1 @@
-"""The first stage of a fit: options, checks, aims, folds, plan; nothing is trained."""
+"""The first stage of a fit, without training: options, checks, objectives, folds and plan."""

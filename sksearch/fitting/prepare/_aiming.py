@@ -1,4 +1,4 @@
-"""Aims of a search: scorers, objectives, bounds, and the rule that chooses the winner."""
+"""Scorers, objectives and bounds of a search, and the rule that chooses the winner."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -21,7 +21,7 @@ from sksearch.samplers._scalarised import for_aims
 from sksearch.samplers._warm_start import EarlierTask
 from sksearch.space import Space
 
-N_DRAWS = 20  # candidates of which one must be able to predict
+N_DRAWS = 20  # at least one of this number of candidates must be able to predict
 
 
 def aims_of(
@@ -50,7 +50,7 @@ def _may_predict(estimator: Estimator, space: Space) -> bool:
 def aimed(
     problem: Problem, sampler: Sampler, aims: Aims, allows: Allows | None
 ) -> tuple[Problem, Sampler]:
-    """Give the problem its aims, and find a sampler that looks at them."""
+    """Add objectives and bounds to the problem, and choose a sampler that supports them."""
     bounds = tuple(bound.metric for bound in aims.bounds)
     problem = replace(problem, objectives=aims.names, bounds=bounds, allows=allows)
     return problem, for_aims(sampler, problem)

@@ -86,7 +86,7 @@ from sksearch.space._values import equal
 def make_space(
     options: Options, own: Space | dict | list | None, estimator: Estimator, X: Samples
 ) -> Space:
-    """Make the space of a search, and check its names against the estimator.
+    """Make the space of a search, and check that the estimator has its parameters.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def space_for(
 
 
 def _check_optimum(options: Options, estimator: Estimator, space: Space) -> None:
-    """Refuse a default space in which the estimator's own score has no optimum; otherwise warn."""
+    """Raise ValueError, or warn in a user's space, if the estimator's score has no optimum."""
     why = ""
     if options.goal.scoring is None:
         why = glance(without_optimum, estimator, space.names, otherwise="")
@@ -219,8 +219,8 @@ def _own_candidates(
 ) -> tuple[tuple[dict, ...], bool]:
     """Values of the untuned estimator or of each model, and whether the first are unchanged.
 
-    A default space is ours: there own values may lie outside, and win. A space that the user gave
-    is a promise, and may leave a parameter no choice but another value.
+    In a default space, these values may lie outside the ranges. A user's space is never left, so
+    constant parameters get the values of the space.
     """
     if isinstance(estimator, OneOf):
         firsts, is_own = first_of_each(estimator, options.space, space)
@@ -233,14 +233,14 @@ def _own_candidates(
 
 
 def _known_candidates(estimator: Estimator, size: Size) -> list[dict]:
-    """Candidates good on many tables."""
+    """Candidates with good results on many tables."""
     if isinstance(estimator, OneOf):
         return known_of_each(estimator, size)
     return first_candidates(estimator, n_samples=size.n_samples, n_features=size.n_features)
 
 
 def choices(options: Options, filled: Composer, problem: Problem, folds: Folds) -> tuple[str, ...]:
-    """Describe the defaults chosen; `filled` has the parts left to the search."""
+    """Describe the chosen defaults; `filled` has the parts that the user did not pass."""
     notes = [f"folds: {note}" for note in folds.notes]
     if names := [name for name, _ in named_of(options.estimator)]:
         each = ", each starting with its own values" if problem.n_own == len(names) else ""
@@ -275,7 +275,7 @@ def choices(options: Options, filled: Composer, problem: Problem, folds: Folds) 
 def use_of_workers(
     workers: Workers, plan: SearchPlan, n_tasks: int, sampler: Sampler, scheduler: Scheduler
 ) -> tuple[str, ...]:
-    """Describe in a line how many workers the plan keeps busy; nothing for a single worker.
+    """Return a line with the number of workers that are kept busy; empty for a single worker.
 
     Parameters
     ----------

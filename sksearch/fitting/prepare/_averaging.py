@@ -1,4 +1,4 @@
-"""Check before any training if candidates can be averaged, or calibrated."""
+"""Checks before any training whether candidates can be averaged or calibrated."""
 
 import warnings
 from typing import Any
@@ -28,7 +28,7 @@ CURE = "leave ensemble out"
 
 
 def check_ensemble(ensemble: int, estimator: Estimator, goal: Goal) -> None:
-    """Raise ValueError if models of this kind cannot be averaged, or an average has no use."""
+    """Raise ValueError if models of this kind cannot be averaged, or an average is useless."""
     if not ensemble:
         return
     if not (is_classifier(estimator) or is_regressor(estimator)):
@@ -59,10 +59,9 @@ def check_ensemble(ensemble: int, estimator: Estimator, goal: Goal) -> None:
 
 
 def with_kept_rows(options: Options, context: Context) -> Context:
-    """Choose the rows with stored predictions, if they have a use.
+    """Choose the rows with stored predictions, if these are needed.
 
-    Candidates are averaged by them, and the probabilities of classifiers of a list are calibrated
-    by them.
+    Candidates are averaged, and the classifiers of a list calibrated, by these predictions.
 
     Raises
     ------
@@ -85,7 +84,7 @@ def with_kept_rows(options: Options, context: Context) -> Context:
         _check_scorer(options, context)
         is_of_predictions = context.kept is not None
     elif any(map(_is_function, scoring.values() if isinstance(scoring, dict) else [scoring])):
-        is_of_predictions = False  # of the user's, which may count its calls
+        is_of_predictions = False  # a user's function may count its calls
     if is_of_predictions and classifies:
         kinds = {"predict": ["predict"], "decision_function": ["predict", "decision_function"]}
         needy = (kind for kind, has in kinds.items() if glance(why_not_served, context, has))
@@ -98,7 +97,7 @@ def _is_function(scoring: Any) -> bool:
 
 
 def _check_scorer(options: Options, context: Context) -> None:
-    """Have true values scored as predictions."""
+    """Score the true values as predictions, as a test of the scorer."""
     rows = ScoredRows(context, 0, (context.kept or [])[0])
     truth = to_numpy(rows.y).reshape(len(rows.indices), -1)
     if is_classifier(context.estimator):
@@ -114,7 +113,7 @@ def _check_scorer(options: Options, context: Context) -> None:
     except (AttributeError, TypeError, LookupError) as found:
         error = f"{type(found).__name__}: {found}"
     except Exception as found:  # this fold alone may have no score, such as an AUC of one class
-        error = str(found)  # of one of several metrics, with its type
+        error = str(found)  # error of one of several metrics, with its type
         if not error.startswith(("AttributeError", "TypeError", "KeyError", "IndexError")):
             return
     else:

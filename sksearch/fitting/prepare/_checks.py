@@ -1,4 +1,4 @@
-"""Errors about parts of a search that do not fit, raised before any training."""
+"""Errors about incompatible parts of a search, raised before any training."""
 
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
@@ -49,7 +49,7 @@ MIN_MEMORY = 2**20
 
 
 def check_memory_limit(n_bytes: int | None) -> None:
-    """Raise ValueError for a limit that no training keeps, or that cannot be set."""
+    """Raise ValueError for a limit that is too small, or that cannot be set."""
     if n_bytes is not None and n_bytes < MIN_MEMORY:
         raise ValueError(
             f"memory_limit={n_bytes} is a number of bytes, and must be at least a mebibyte "
@@ -75,22 +75,22 @@ def check_training(
 def check_rates(
     resource: Resource, estimator: Estimator, space: Space, n_rows: int, amount: int
 ) -> None:
-    """Raise ValueError for a schedule that would end before the longest training does."""
+    """Raise ValueError for a learning-rate schedule shorter than the longest fit."""
     if resource.unit != "epochs":
         return
     if is_searched(path_of_last_step(estimator), space.names):
-        return  # the longest one is not known yet
+        return  # checked for each candidate
     last = last_step(estimator)
     family_of(last).epochs.check_rates(last, own_names(estimator, space.names), n_rows, amount)
 
 
 def cuts_training(resource: str | Resource | None) -> bool:
-    """True if a resource, as the user gave it, cuts one training into pieces."""
+    """True if a resource, as passed by the user, splits a fit into several steps."""
     return acts_on(resource) in ("calls", "training")
 
 
 def check_outcomes(estimator: Estimator, space: Space, resource: str | Resource | None) -> None:
-    """Raise ValueError for an iteration count that training cannot find."""
+    """Raise ValueError for a number of iterations that cannot be found in training."""
     for name in space.outcomes:
         steps = [name[:i] for i in range(len(name)) if name.startswith("__", i)]
         if not any(step in space.names for step in steps):  # otherwise each candidate is checked
@@ -148,7 +148,7 @@ def _check_bracket(rungs: tuple[Rung, ...], scheduler: Scheduler) -> None:
 def check_schedule(
     plan: SearchPlan, scheduler: Scheduler, resource: Resource, stops: Stops, aims: Aims
 ) -> None:
-    """Refuse a race over anything but folds, and a search that would never end."""
+    """Raise ValueError for a race over anything but folds, and for a search without an end."""
     if scheduler.told.by_fold and resource.acts_on != "folds":
         raise ValueError(
             f"scheduler={scheduler} compares candidates fold by fold, but the unit of the "
@@ -228,7 +228,7 @@ def check_names(estimator: Estimator, space: Space) -> None:
         if (unlisted and "__" not in leaf) or not _accepts(estimator, name):
             prefix = name.removesuffix(leaf)
             known = [*known, *(prefix + other for other in unlisted)]
-            # The name alone, without the step that has it, is the commonest slip; or another step.
+            # The most common mistakes are a name without its step, and a wrong step.
             last = name.rpartition("__")[2]
             close = [each for each in known if each == last or each.endswith(f"__{last}")][:3]
             close = close or difflib.get_close_matches(name, known, n=3, cutoff=0.5)
@@ -243,7 +243,7 @@ def check_names(estimator: Estimator, space: Space) -> None:
 def check_values(estimator: Estimator, space: Space) -> None:
     """Raise ValueError for a parameter without any valid value."""
     if not isinstance(space.given, Mapping) or get_config()["skip_parameter_validation"]:
-        return  # of several dicts each parameter need not be in all
+        return  # with several dicts, a parameter need not be in all of them
     for dimension in space.all_dimensions:
         _warn_of_width(estimator, dimension)
         if fault := glance(_fault_of_values, estimator, space, dimension, otherwise=""):
@@ -268,7 +268,7 @@ def _fault_of_values(estimator: Estimator, space: Space, dimension: Dimension) -
 
 @advice
 def warn_of_seeds(space: Space) -> Iterator[str]:
-    """Warn if a seed is searched, since this selects by luck."""
+    """Warn if a seed is searched, because this selects the luckiest fit."""
     for name in space.names:
         if name.rpartition("__")[2] in ("random_state", "random_seed", "seed"):
             yield (

@@ -76,10 +76,10 @@ def check_n_jobs(n_jobs: int | None) -> None:
 
 
 def check_cv(cv: Folding, params: dict[str, Any]) -> None:
-    """Raise TypeError for a class of splitters, ValueError for one of groups without any."""
+    """Raise TypeError for a class instead of a splitter, ValueError if groups are missing."""
     if isinstance(cv, type):
         raise TypeError(f"cv={cv.__name__} is a class: pass an instance, {cv.__name__}().")
-    # Another's splitter may take groups and do without them, and have routed them by an alias.
+    # Splitters of other packages may not need groups, or may request them by an alias.
     is_known = type(cv).__module__.startswith("sklearn.model_selection.")
     needs_groups = is_known and isinstance(cv, GroupsConsumerMixin) and not routing_enabled()
     if needs_groups and params.get("groups") is None:
@@ -93,7 +93,7 @@ def check_pre_dispatch(pre_dispatch: object) -> None:
     """Raise ValueError for an invalid number of fits."""
     try:
         enough = pre_dispatch is None or pre_dispatch_count(pre_dispatch, 1, least=-1) >= 1
-    except Exception:  # joblib evaluates any text
+    except Exception:  # joblib evaluates the text, which may raise anything
         enough = False
     if not enough or isinstance(pre_dispatch, bool):
         raise ValueError(
@@ -112,7 +112,7 @@ def check_overtime(timeout: float | None, overtime: float | None) -> None:
 
 
 def with_plain_numbers(options: T) -> T:
-    """Return options, or a search, with integers of Python: small ones of NumPy overflow."""
+    """Return options, or a search, with Python integers, because NumPy integers may overflow."""
     found = {name: n.item() for name, n in vars(options).items() if isinstance(n, np.integer)}
     if not found:
         return options
@@ -140,7 +140,7 @@ def check_refit(refit: object) -> None:
 
 
 def check_containers(X: Samples, y: Targets) -> None:
-    """Raise TypeError for data with no rows."""
+    """Raise TypeError for data without rows."""
     if isinstance(X, Mapping) and not hasattr(X, "shape"):
         raise TypeError("X is a dict without rows: pass pandas.DataFrame(X).")
     for name, data in (("X", X), ("y", y)):
@@ -167,7 +167,7 @@ def _are_names(X: Any, y: Any) -> bool:
 
 
 def _has_rows(data: object) -> bool:
-    if isinstance(data, str | bytes | Set | Iterator):  # of which no row can be taken by number
+    if isinstance(data, str | bytes | Set | Iterator):  # rows cannot be selected by their index
         return False
     shape = getattr(data, "shape", None)
     if isinstance(shape, tuple):
@@ -209,7 +209,7 @@ def doubt_of_target(estimator: Estimator, y: Targets) -> str:
 
 
 def _doubt_of_classes(labels: np.ndarray) -> str:
-    """Name classes with a single row, which no fold can have in both parts."""
+    """Name classes with a single row, which cannot be in both parts of a fold."""
     n = len(labels)
     if labels.ndim > 1 or n < 3 or len(np.unique(labels)) < n:
         return ""
@@ -220,7 +220,7 @@ def _doubt_of_classes(labels: np.ndarray) -> str:
 
 
 def _doubt_of_numbers(name: str, values: np.ndarray) -> str:
-    """Name texts that no regressor takes for numbers."""
+    """Name texts in a regression target."""
     if values.dtype.kind not in "OUS":
         return ""
     try:
@@ -257,7 +257,7 @@ def check_labels(estimator: Estimator, y: Targets) -> None:
 
 
 def check_groups(groups: Targets, X: Samples) -> int:
-    """Count different groups; ValueError if a row has none."""
+    """Count the groups; raise ValueError if a row has no group."""
     if num_samples(groups) != num_samples(X):
         raise ValueError(
             f"groups has {num_samples(groups)} entries, but X has {num_samples(X)} rows: pass one "
@@ -312,7 +312,7 @@ def check_sample_weight(estimator: Estimator, X: Samples, params: dict[str, Any]
         if weight is None or name.rpartition("__")[2] != "sample_weight":
             continue
         if isinstance(weight, str) or not (hasattr(weight, "shape") or hasattr(weight, "__len__")):
-            continue  # a word or a function, which the estimator takes or refuses
+            continue  # a str or a function: the estimator checks it
         if num_samples(weight) != num_samples(X):
             raise ValueError(
                 f"{name} has {num_samples(weight)} entries, but X has {num_samples(X)} rows: "
@@ -348,7 +348,7 @@ def check_fit_params(
         Whether ``partial_fit`` of the last step gets them.
     """
     if routing_enabled():
-        return  # which has refused them
+        return  # and it has already raised an error for them
     named, searched = (*params,), set(searched)
     try:
         _check_fit_params(estimator, params, searched, by_epochs)
@@ -397,7 +397,8 @@ def _check_fit_params(
     method = "partial_fit" if is_step else "fit"
     try:
         taken = inspect.signature(getattr(estimator, method)).parameters
-    except (AttributeError, TypeError, ValueError):  # compiled: its own error is as good
+    # Compiled functions have no signature; they raise their own error
+    except (AttributeError, TypeError, ValueError):
         return
     if any(p.kind is p.VAR_KEYWORD for p in taken.values()):
         return

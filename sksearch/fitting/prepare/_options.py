@@ -1,4 +1,4 @@
-"""The options of a search by concern, and the interface of the search itself."""
+"""Options of a search in groups, and the interface of the search itself."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ MIN_FOLDS_TO_RACE = 3
 
 @dataclass(frozen=True)
 class Goal:
-    """The goal, as given by the user.
+    """Metric, objectives and constraints, as passed by the user.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class Knowledge:
-    """Prior knowledge, as given by the user.
+    """Prior knowledge, as passed by the user.
 
     Parameters
     ----------
@@ -55,13 +55,13 @@ class Knowledge:
 
     @property
     def is_left(self) -> bool:
-        """True if first candidates are left to the search."""
+        """True if the search chooses the first candidates."""
         return isinstance(self.initial_params, str)
 
 
 @dataclass(frozen=True)
 class Spending:
-    """Budget of each candidate, as given by the user.
+    """Budget of each candidate, as passed by the user.
 
     Parameters
     ----------
@@ -80,12 +80,12 @@ class Spending:
 
     @property
     def has_no_rungs(self) -> bool:
-        """True if the user names neither the least nor the most that a candidate gets."""
+        """True if the user sets neither `min_resources` nor `max_resources`."""
         return self.min_resources == self.max_resources == "auto"
 
 
 def most_averaged(ensemble: Any) -> int:
-    """Return the largest number of models averaged; 0 for the best one alone.
+    """Return the maximum number of averaged models; 0 without averaging.
 
     `ensemble` is the parameter of a search: a bool or a number.
     """
@@ -136,16 +136,16 @@ class Options:
 
     @property
     def is_auto(self) -> bool:
-        """True if the search chooses its first candidates, unless its user does."""
+        """True if the search chooses first candidates by default."""
         return self.space is None or "sampler" in self.left
 
     @property
     def leaves_spending(self) -> bool:
-        """True if sampler and scheduler are left to the search."""
+        """True if the search chooses sampler and scheduler."""
         return "scheduler" in self.left and self.spending.resource == "auto"
 
     def may_race(self, n_splits: int) -> bool:
-        """True if a search races over that many folds by default, if they are alike."""
+        """True if a search races over this number of folds by default, if they are unordered."""
         is_free = self.leaves_spending and self.spending.has_no_rungs
         reads_means = self.goal.has_aims or callable(self.goal.refit)
         return is_free and n_splits >= MIN_FOLDS_TO_RACE and not reads_means
@@ -160,10 +160,10 @@ class Composer(Protocol):
     _is_namesake: ClassVar[bool]
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
-        """Name the sampler and the scheduler."""
+        """Return the sampler and the scheduler."""
 
     def _filled(self, folds: Folds) -> Self:
-        """Return a search with the parts that its user left to it."""
+        """Return a copy of the search with the parts that the user did not pass."""
 
     def _cv(self) -> Folding:
         """`cv`, with the folds of a one-shot iterator."""

@@ -79,7 +79,7 @@ def prepare(
     search : Composer
         Search that provides sampler, scheduler, folds and scorers.
     options : Options
-        The options of its user.
+        Options passed by the user.
     X, y : array-like
         Training data.
     params : dict
@@ -128,7 +128,7 @@ def prepare(
 
 @dataclass(frozen=True)
 class Scoring:
-    """The scorers, and the metric that chooses the winner if nothing else does."""
+    """The scorers, and the metric that selects the winner by default."""
 
     scorers: Scorer
     metric: str
@@ -153,7 +153,7 @@ class Data:
     folds: Folds
     classes: Labels
     strata: np.ndarray | None  # class index of each row
-    doubt: str  # why fits to them are likely to fail, or ""
+    doubt: str  # why fits to the data are likely to fail, or ""
 
     @property
     def fit_params(self) -> dict[str, Any]:
@@ -200,7 +200,7 @@ def _doubt_of(options: Options, X: Samples, y: Targets) -> str:
 class Composition:
     """The parts of a search, composed, and the unfitted estimator that it tunes."""
 
-    search: Composer  # with the parts that its user left to it
+    search: Composer  # the search, which composes the parts that the user did not pass
     estimator: Estimator
     space: Space
     resource: Resource
@@ -220,7 +220,8 @@ def _parts_of(
     resource = as_resource(filled.resource, estimator, n_rows, space.names, data.fit_params)
     check_training(resource, estimator, space, data.fit_params, data.X)
     check_ensemble(options.ensemble, estimator, options.goal)
-    # From a copy: the seed must not depend on how many candidates were settled in advance.
+    # Use a copy of the generator, so that the seed does not depend on the number of candidates
+    # drawn.
     sampler, scheduler = filled._compose(space, copy.deepcopy(rng))
     audit = options.spending.audit
     scheduler = Audited(scheduler, audit) if audit else scheduler
@@ -243,7 +244,7 @@ class Aim:
 def _aim_of(
     options: Options, parts: Composition, data: Data, scoring: Scoring, rng: np.random.RandomState
 ) -> Aim:
-    """State the problem with prior knowledge, and adapt sampler and scheduler to it."""
+    """Make the problem with prior knowledge, and adapt sampler and scheduler to it."""
     goal, spending = options.goal, options.spending
     estimator, space, resource = parts.estimator, parts.space, parts.resource
     n_splits = len(data.folds.splits)
@@ -280,7 +281,7 @@ def _plan_of(options: Options, parts: Composition, data: Data, aim: Aim) -> Sear
 
 
 def _context_of(options: Options, estimator: Estimator, data: Data, **rest: Any) -> Context:
-    """Shared context of all tasks; `rest` has the fields not found in options or data."""
+    """Shared context of all tasks; `rest` has the fields other than options and data."""
     splits, groups = data.folds.splits, data.routed.splitter.split.get("groups")
     return Context(
         estimator=estimator,
@@ -296,10 +297,10 @@ def _context_of(options: Options, estimator: Estimator, data: Data, **rest: Any)
 
 
 def _check_doubt(search: Composer, options: Options, context: Context, problem: Problem) -> None:
-    """Raise ValueError if the whole space fails on data likely to be wrong.
+    """Raise ValueError if the data are probably wrong and the whole space fails on them.
 
-    A user's class, or a value in the space, may accept them, such as a text target for a
-    regressor. Searches with scikit-learn's names end as theirs do.
+    Some estimators accept such data, such as a text target for a regressor. Searches with
+    scikit-learn's names behave like scikit-learn's.
     """
     may_try = not (search._is_namesake or options.workers.are_needed)
     if context.doubt and may_try and fails_everywhere(context, problem):
@@ -309,7 +310,7 @@ def _check_doubt(search: Composer, options: Options, context: Context, problem: 
 def _checked_input(
     options: Options, X: Samples, y: Targets, params: dict[str, Any]
 ) -> tuple[Any, Any, dict[str, Any]]:
-    """Check the data alone, and return them in their used form."""
+    """Check the data, and return them in the form used by the search."""
     workers = options.workers
     check_n_jobs(workers.n_jobs)
     check_cv(options.cv, params)

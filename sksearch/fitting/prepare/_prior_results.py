@@ -23,25 +23,25 @@ ENOUGH = 10  # results at a resource from which on it stands for the candidates
 
 
 def earlier_results(source: FinishedSearch, *, same_task: bool = False) -> EarlierTask:
-    """Read the results of an earlier search, for `prior_results` of a new one.
+    """Read the results of an earlier search, to pass them as `prior_results` to a new search.
 
     Parameters
     ----------
     source : object
-        A fitted search of this library or scikit-learn, or its ``cv_results_`` as a dict or a
-        DataFrame, even if read from a text file; a DataFrame with a column for each parameter and
-        one named "score"; a `checkpoint_dir`; the result of `minimize` or `load_history`; or an
+        A fitted search of this library or scikit-learn; its ``cv_results_`` as a dict or a
+        DataFrame, which may be read from a text file; a DataFrame with a column for each parameter
+        and a column "score"; a `checkpoint_dir`; the result of `minimize` or `load_history`; or an
         Optuna study.
     same_task : bool, default=False
-        If True, estimator, data, folds and metric are the same as in the new search: its models
-        use these scores like its own results, and it begins with the best candidate. Otherwise
-        only their order counts, as far as the new results agree with it.
+        Whether estimator, data, folds and metric are the same as in the new search. If True,
+        models use these scores like new results, and the best candidate is the first candidate. If
+        False, only the order of the scores is used, as long as the new results agree with it.
 
     Returns
     -------
     earlier : EarlierTask
-        Candidates and scores, greater is better. With several resources, the largest with ten
-        results counts, otherwise the one with most.
+        Candidates and scores, greater is better. If there are several rungs, the largest resource
+        with ten results is used, otherwise the one with most results.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def read_earlier(
 ) -> tuple[EarlierTask, ...]:
     """Read `prior_results` of a search, and check that each has candidates inside the space.
 
-    A parameter that a candidate lacks has its value of `own`, the estimator's values.
+    A parameter missing in a candidate gets its value in `own`, the values of the estimator.
 
     Raises
     ------

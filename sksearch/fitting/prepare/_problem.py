@@ -16,7 +16,7 @@ from sksearch.fitting.prepare._checks import check_inheritance, planned
 from sksearch.history import Params, Problem
 from sksearch.space import Space
 
-MANY = 1_000  # units, of which some can be spent step by step
+MANY = 1_000  # resource units of a plan for testing, enough for several rungs
 
 
 def make_problem(
@@ -30,11 +30,11 @@ def make_problem(
     rng: np.random.RandomState,
     guesses: tuple[tuple[Params, ...], bool, int],
 ) -> Problem:
-    """State the problem, with the resource's own limits for "auto".
+    """Make the problem, with the limits of the resource for "auto".
 
-    Its smallest resource is the resource's minimum; a scheduler may need more. `guesses` are the
-    first candidates, whether the first of them is the untuned estimator, and how many are models
-    with their own values.
+    The smallest resource is the minimum of the resource; the scheduler may raise it later.
+    `guesses` are the first candidates, whether the first of them is the untuned estimator, and how
+    many are models with their own values.
     """
     high: Any = limits[1]
     low: Any = "auto" if isinstance(limits[0], str) else limits[0]
@@ -68,16 +68,16 @@ def adapt(
     estimator: Estimator,
     min_resources: int | str,
 ) -> tuple[Problem, Scheduler]:
-    """Add the scheduler's facts: lowest rung, number at full resource, changing parameters.
+    """Add properties of the scheduler: lowest rung, number at full resource, changing parameters.
 
-    Also the sampler's: whether candidates repeat. ValueError if parameters are to change during a
-    fit that does not support it.
+    Also add whether the sampler repeats candidates. ValueError if parameters are to change during
+    a fit that does not support it.
     """
     problem = replace(problem, repeats=sampler.told.repeats)
     if scheduler.reads.states:
         changing = check_inheritance(scheduler, resource, estimator, problem.space)
         problem = replace(problem, changing=changing)
-    # Not for the stand-in of a scheduler without room for rungs, see below.
+    # Before `adapt`, which may replace a scheduler without room for rungs, see below.
     n_candidates = _count_at_full(scheduler, problem.space, max(MANY, problem.max_resources))
     problem = replace(problem, n_candidates=n_candidates)
     if isinstance(min_resources, str):
@@ -87,12 +87,12 @@ def adapt(
 
 
 def fits_whole(scheduler: Scheduler, space: Space) -> bool:
-    """True if a scheduler plans only whole fits, whatever the resource."""
+    """True if a scheduler plans only complete fits, for any resource."""
     return _is_whole(_plan_of(scheduler, space, MANY), MANY)
 
 
 def _count_at_full(scheduler: Scheduler, space: Space, n_units: int) -> int | None:
-    """Number of candidates if a scheduler gives all the full resource; None if unlimited."""
+    """Number of candidates if all get the full resource; None if unlimited."""
     plan = _plan_of(scheduler, space, n_units)
     if not (scheduler.told.by_fold or _is_whole(plan, n_units)):
         return None
@@ -108,15 +108,15 @@ def _is_whole(plan: Plan, n_units: int) -> bool:
 
 
 def _plan_of(scheduler: Scheduler, space: Space, n_units: int) -> Plan:
-    """Plan of a scheduler given room for rungs and unlimited candidates.
+    """Plan of a scheduler for a problem with many units and unlimited candidates.
 
-    It is asked again for the search's own problem, so that its warnings and errors are shown.
+    Warnings and errors are ignored here; the plan for the actual problem shows them.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             return planned(scheduler, Problem(space, 1, n_units, repeats=True))
-        except Exception:  # a scheduler of the user may refuse the stand-in problem
+        except Exception:  # a custom scheduler may raise an error for this problem
             return Plan(())
 
 
@@ -128,10 +128,10 @@ def _own_limits(
     n_classes: int,
     high: int | str,
 ) -> tuple[int, Any]:
-    """The resource's own limits; the upper one may be unnecessary."""
+    """Default limits of the resource; an unknown upper limit is allowed if the user sets one."""
     try:
         return resource.limits(estimator, n_samples, n_splits, n_classes)
     except ValueError:
         if high == "auto":
             raise
-        return 1, high  # only the upper limit was unknown, and it is given
+        return 1, high  # only the upper limit was unknown, and the user has set it

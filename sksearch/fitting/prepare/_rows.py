@@ -1,4 +1,4 @@
-"""Number of training rows of the candidates, measured if time is the limit."""
+"""Number of training rows of candidates, chosen by measurements if there is a time limit."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -27,7 +27,7 @@ EMPTY: Mapping[str, Pace] = MappingProxyType({})
 
 
 def may_measure(options: Options) -> bool:
-    """True if time is the limit, and the search decides how to spend it."""
+    """True if time is the only limit, and the search chooses how to spend it."""
     if not options.leaves_spending or options.workers.are_needed or options.goal.has_aims:
         return False
     return options.timeout is not None and options.spending.n_iter is None
@@ -36,9 +36,9 @@ def may_measure(options: Options) -> bool:
 def measured_models(
     options: Options, X: Samples, y: Targets, time: TimeLimit
 ) -> tuple[dict[str, Pace], tuple[str, ...]]:
-    """Measure the models of a list if time is short for the rows, and name those too slow.
+    """Measure the models of a list if the time is short, and name models that are too slow.
 
-    Models that the user's space or first candidates name are kept.
+    Models with a user's space or first candidates are kept.
     """
     models, n = named_of(options.estimator), num_samples(X)
     is_free = options.space is None and options.knowledge.is_left
@@ -51,9 +51,9 @@ def measured_models(
 
 
 def choose_rows(options: Options, setup: Setup, paces: Mapping[str, Pace] = EMPTY) -> None:
-    """Measure how many rows the training folds may have, if the search may leave some out.
+    """Measure the number of training rows for which there is time, if rows may be left out.
 
-    `paces` are those of several models, if measured.
+    `paces` are the measurements of several models.
     """
     if not may_measure(options):
         return
@@ -71,7 +71,7 @@ def choose_rows(options: Options, setup: Setup, paces: Mapping[str, Pace] = EMPT
 
 
 def with_rows(setup: Setup) -> SearchPlan:
-    """Return the plan of a search, with the number of rows left out."""
+    """Return the plan of a search, with a note on the rows left out."""
     sample, plan = setup.context.sample, setup.plan
     if setup.left_out:
         names = ", ".join(setup.left_out)

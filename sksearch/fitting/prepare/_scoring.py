@@ -45,7 +45,7 @@ def check_scoring(scoring: Scoring, n_arguments: int) -> None:
     Parameters
     ----------
     scoring : object
-        As the user gave it.
+        As passed by the user.
     n_arguments : int
         Number of arguments of a scorer: estimator, X, and y if there is one.
     """
@@ -87,7 +87,7 @@ def names_of_scorers(scoring: Scoring) -> list[str]:
 
 
 def _nearest_scorer(name: str) -> str:
-    """The scorers that may be meant."""
+    """Scorers with similar names."""
     low = name.lower().replace(" ", "_").replace("-", "_")
     known = get_scorer_names()
     meant = [SHORT[low]] if low in SHORT else difflib.get_close_matches(low, known, n=3)

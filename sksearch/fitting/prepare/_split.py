@@ -84,7 +84,7 @@ def _is_short(options: Options, n_rows: int) -> bool:
 
 
 def leaves_folds(cv: Folding) -> TypeGuard[int | None]:
-    """True if a `cv` only gives the number of folds."""
+    """True if `cv` is only a number of folds."""
     return cv is None or (isinstance(cv, Integral) and not isinstance(cv, bool))
 
 
@@ -96,11 +96,11 @@ def choose_cv(
     Parameters
     ----------
     cv, estimator : object
-        Of the search.
+        Parameters of the search.
     X, y : array-like
         Training data.
     groups : array-like of shape (n_samples,) or None
-        As passed to ``fit``. They take precedence over times, since the user passed them
+        As passed to ``fit``. They take precedence over times, because the user passed them
         explicitly.
 
     Returns
@@ -206,7 +206,7 @@ def _by_time(index: Any, y: Targets, stratifies: bool) -> tuple[Folding, str]:
 def _with_classes(splits: list, labels: np.ndarray) -> list:
     """Leave out folds that lack classes in one of their parts.
 
-    A class too rare to be in two folds may be missing in both parts, or be tested less.
+    A class too rare for two folds may be missing in both parts of a fold.
     """
     present = [tuple(set(labels[part].tolist()) for part in fold) for fold in splits]
     every = set(labels.tolist())
@@ -217,7 +217,7 @@ def _with_classes(splits: list, labels: np.ndarray) -> list:
 
 
 def _can_stratify(estimator: Estimator, y: Targets) -> bool:
-    """True if folds can have the classes in proportion, by scikit-learn's rule."""
+    """True if folds can be stratified, by scikit-learn's rule."""
     if y is None or not is_classifier(estimator):
         return False
     return glance(type_of_target, y) in ("binary", "multiclass")
@@ -233,7 +233,7 @@ def _times_of(X: Samples) -> Any:
 
 
 def _has_unsorted_times(X: Samples) -> bool:
-    """True if a pandas DataFrame has different times as its index, in no order."""
+    """True if the index of a pandas DataFrame contains unsorted times."""
     pandas, index = sys.modules.get("pandas"), getattr(X, "index", None)
     if pandas is None or not isinstance(index, pandas.DatetimeIndex | pandas.PeriodIndex):
         return False

@@ -1,4 +1,4 @@
-"""Warnings about a target with nothing to learn, and about columns that identify rows."""
+"""Warnings about constant or leaked targets, and about columns that identify rows."""
 
 import math
 from collections import Counter
@@ -13,10 +13,10 @@ from sksearch._utils._advice import MANY_ROWS, advice, glance, is_id, is_missing
 from sksearch._utils._compat import num_samples, to_numpy
 from sksearch._utils._typing import Estimator, Samples, Targets
 
-ENOUGH_ROWS = 20  # fewer are a toy
-BITS = 10.0  # a column that has nothing to do with y is named once in 2^10 searches
+ENOUGH_ROWS = 20  # no check with fewer rows
+BITS = 10.0  # an unrelated column is reported in one of 2^10 searches
 N_LOOKED_AT = 64  # rows, enough to rule out nearly all columns
-NEARLY = 0.9  # of the values of a copy with fewer digits are different
+NEARLY = 0.9  # least share of different values in a copy with fewer digits
 NUMBERS = "biufmM"  # kinds of dtypes
 
 
@@ -47,7 +47,7 @@ def warn_of_target(estimator: Estimator, X: Samples, y: Targets) -> Iterator[str
 
 @advice
 def warn_of_ids(estimator: Estimator, X: Samples) -> Iterator[str]:
-    """Warn of columns that identify rows, and so cannot help with new ones."""
+    """Warn of columns that identify rows, which are useless for new rows."""
     n, table = num_samples(X), cast(Any, X)
     if n < MANY_ROWS:
         return
@@ -145,7 +145,7 @@ def _relation(values: Any, target: _Column, n_columns: int) -> str:
         return ""
     if glance(lambda: bool((column.values == target.values).all())):
         return "is y itself"
-    # With nothing else in X, y is a function to be learned.
+    # If X has no other column, the task is to learn this function.
     return (
         "gives y away: each of its values corresponds to a single value of y"
         if n_columns > 1
@@ -154,7 +154,7 @@ def _relation(values: Any, target: _Column, n_columns: int) -> str:
 
 
 def _bits(column: _Column, target: _Column) -> float:
-    """Return how surprising a copy is, in bits: -1 if the column is not one."""
+    """Return the evidence that a column is a copy, in bits; -1 if it is not a copy."""
     both = (column.codes >= 0) & (target.codes >= 0)
     if not both.any():
         return 0.0
@@ -178,7 +178,7 @@ def _is_one_to_one(codes: np.ndarray, others: np.ndarray) -> bool:
 
 
 def _is_monotone(x: np.ndarray, y: np.ndarray) -> bool:
-    """True if y rises with x, and both have equally many values apart from rounding."""
+    """True if y increases with x, and both have the same number of values apart from rounding."""
     n, m = len(np.unique(x)), len(np.unique(y))
     return min(n, m) >= NEARLY * max(n, m) and bool((np.diff(y[np.lexsort((y, x))]) >= 0).all())
 

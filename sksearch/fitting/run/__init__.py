@@ -1,1 +1,1 @@
-"""Runs a search: tasks of jobs, results, fitted states, callbacks, early ends."""
+"""The run of a search: tasks, results, fitted states, callbacks and early stopping."""

@@ -1,4 +1,4 @@
-"""History of a fitted state: its stretches of training, some by other trials."""
+"""Training history of a fitted state: stages, some of them in parent trials."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -7,7 +7,7 @@ from sksearch.history import Params, Trial
 
 
 class Stage(NamedTuple):
-    """A stretch of training with constant parameters, up to a resource."""
+    """A stage of training with constant parameters, up to a resource."""
 
     trial_id: int
     params: Params
@@ -19,7 +19,7 @@ NOTHING = Stage(-1, {}, 0)
 
 
 def stages_to(trials: Sequence[Trial], trial_id: int, resource: int) -> tuple[Stage, ...]:
-    """Return all stretches that brought a trial up to `resource`, its ancestors' first."""
+    """Return all stages of training of a trial up to `resource`, beginning with its ancestors."""
     stages: list[Stage] = []
     at: int | None = trial_id
     while at is not None:
@@ -31,7 +31,7 @@ def stages_to(trials: Sequence[Trial], trial_id: int, resource: int) -> tuple[St
 
 
 def schedule_of(trials: Sequence[Trial], trial_id: int, resource: int) -> list[dict[str, Any]]:
-    """Return the parameter schedule of a trial: values by first unit."""
+    """Return the parameter schedule of a trial: values, and the unit after which they apply."""
     schedule: list[dict[str, Any]] = []
     before = NOTHING
     for stage in stages_to(trials, trial_id, resource):

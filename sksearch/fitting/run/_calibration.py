@@ -1,9 +1,9 @@
-"""Calibrated probabilities, from predictions for the test folds, so without extra model fits.
+"""Calibration of probabilities by predictions for the test folds, without extra fits.
 
 A model without probabilities gets a sigmoid for each class, which maps decision values to
-probabilities, as ``CalibratedClassifierCV(ensemble=False)`` does. Probabilities that are too sure,
-or not sure enough, are mapped to others by the map with the least log loss on folds that it was
-not fitted on, see `best_map`.
+probabilities, as ``CalibratedClassifierCV(ensemble=False)`` does. Overconfident and underconfident
+probabilities are corrected by the map with the least log loss on folds that it was not fitted on,
+see `best_map`.
 
 =======  ======================================================================================
 d        decision values of a class, or votes, shape (n,); -inf for a class that was not seen
@@ -35,8 +35,8 @@ from sksearch._utils._numerics import own_numerics
 from sksearch._utils._typing import Samples
 from sksearch.fitting.run._predictions import Classes, decisions_of, logarithms, shares_of
 
-N_STEPS = 50  # of Newton's method, which needs about eight
-N_PIECES = 5  # of the rows of one fold, each calibrated by the others
+N_STEPS = 50  # maximum steps of Newton's method, which needs about eight
+N_PIECES = 5  # parts of the rows of one fold, each calibrated by the others
 FEWEST = 2  # rows of each class in the other pieces, below which all rows are taken
 FLAT = 1e-9  # added to the curvature: if all d are equal, a is not determined
 SMALLEST = np.finfo(float).eps  # as in scikit-learn's log loss
@@ -184,7 +184,7 @@ def _are_enough(y: Sequence[np.ndarray], classes: Classes) -> bool:
 
 @dataclass(frozen=True)
 class Softmax:
-    """softmax(a log p + b): less sure for a < 1, surer for a > 1.
+    """softmax(a log p + b): less confident for a < 1, more confident for a > 1.
 
     Parameters
     ----------
@@ -193,8 +193,8 @@ class Softmax:
     b : ndarray of shape (n_classes,) or float
         Intercepts.
     floor : float
-        Lower bound of p: about 1 / n, below which n rows know nothing, or `TINY` if the order of
-        smaller ones helps.
+        Lower bound of p: about 1 / n, because n rows contain no information about smaller values,
+        or `TINY` if their order is informative.
     """
 
     a: float
@@ -232,7 +232,7 @@ class Softmax:
 
 @dataclass(frozen=True)
 class Steps:
-    """Isotonic regression of each class, of two the second.
+    """Isotonic regression for each class, or for the second of two classes.
 
     Parameters
     ----------
@@ -281,11 +281,11 @@ class BestMap:
     Parameters
     ----------
     name : str
-        One of `MAPS`; "" if the probabilities themselves are better than all of these.
+        One of `MAPS`; "" if the uncalibrated probabilities are better than all maps.
     map : callable or None
         Fitted on all folds.
     before, after : float
-        Log loss of the probabilities, and of those mapped on each fold by the others.
+        Cross-validated log loss before and after the map.
     """
 
     name: str
@@ -341,7 +341,7 @@ def _log_loss(p: np.ndarray, k: np.ndarray) -> float:
 
 
 class Calibrated(BaseEstimator):
-    """A fitted classifier, and maps from its predictions for rows to probabilities.
+    """A fitted classifier with maps from its predictions to probabilities.
 
     All methods and attributes except those of probabilities are the model's own.
 
@@ -378,7 +378,7 @@ class Calibrated(BaseEstimator):
         return get_tags(self.model)
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
-        """Fit the model; the maps stay.
+        """Fit the model without changing the maps.
 
         Parameters
         ----------

@@ -17,25 +17,25 @@ CV_LINES = 3
 
 
 class CallbackContext(Protocol):
-    """A scikit-learn callback context, or its stand-in."""
+    """A scikit-learn callback context, or a replacement."""
 
     listens: bool  # whether there are callbacks
 
     def subcontext(self, **kwargs: Any) -> Self:
-        """Return a context of a part."""
+        """Return the context of a subtask."""
 
     def call_on_fit_task_begin(self, **kwargs: Any) -> Self:
         """Notify the callbacks that the task begins."""
 
     def call_on_fit_task_end(self, **kwargs: Any) -> bool:
-        """Notify the callbacks that the task ends; return True if one asks to stop."""
+        """Notify the callbacks that the task ends; return True if one requests a stop."""
 
     def propagate_callback_context(self, estimator: Any) -> AbstractContextManager[None]:
         """Return a block in which the estimator uses the search's callbacks."""
 
 
 class _NoContext:
-    """Stand-in for a callback context without callbacks."""
+    """Replacement for a callback context if there are no callbacks."""
 
     listens = False
 
@@ -91,7 +91,7 @@ def _has_callbacks(search: BaseSearchCV) -> bool:
 class RungContexts:
     """Callback contexts: the search, its rungs if there are several, a leaf for each fit.
 
-    To an `endless` rung more candidates may come than were planned, or fewer.
+    An `endless` rung may get more candidates than planned, or fewer.
     """
 
     def __init__(
@@ -129,13 +129,13 @@ class RungContexts:
         )
 
     def tell(self, job: Job) -> bool:
-        """Count a job that ended; True if it was the last planned for its rung."""
+        """Count a finished job; return True if it was the last one planned for its rung."""
         key = (job.bracket, job.resource)
         self._n_told[key] += 1
         return self._n_told[key] == self._planned[key].n_candidates
 
     def end(self, job: Job) -> bool:
-        """End the context of a rung; True if a callback asks to stop."""
+        """End the context of a rung; return True if a callback requests a stop."""
         if not self._several or self._endless:
             return False
         context = self._open.pop((job.bracket, job.resource))
@@ -182,7 +182,7 @@ class Message:
             say(f"{line}{(80 - len(line)) * '.'}")
 
     def end(self, output: Output) -> None:
-        """Print how the fit ended."""
+        """Print the result of the fit."""
         if self.verbose < CV_LINES:
             return
         text = self.params + (";" if self.params else "")

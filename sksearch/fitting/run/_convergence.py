@@ -43,16 +43,17 @@ from sksearch.samplers._gp_proposal import Proposal, margin_of_ties
 from sksearch.samplers._observations import Observations, observe
 from sksearch.samplers._surrogate import best_points
 
-GROWTH = 1.1  # of the number of candidates, before convergence is tested again
+GROWTH = 1.1  # growth of the number of candidates until convergence is tested again
 FEWEST = 20  # candidates, and two more than there are parameters, before the first test
-N_POINTS, N_DRAWS = 400, 64  # of the functions whose maximum is averaged
+# Size and number of sampled functions, of which the maxima are averaged
+N_POINTS, N_DRAWS = 400, 64
 N_NEXT = 10  # candidates that the best one is compared with
-TINY = 1e-12  # of a variance: rounding residue between equal candidates
+TINY = 1e-12  # variances below it are rounding errors between equal candidates
 STREAM = 11  # distinguishes its generator from others of the same trial
 
 
 class Convergence:
-    """Tests if a search has converged; a function of the history, called at intervals.
+    """Test of whether a search has converged, which depends only on the history.
 
     Parameters
     ----------
@@ -65,7 +66,7 @@ class Convergence:
 
     @own_numerics()
     def reached(self, history: History) -> bool:
-        """True if a search should stop, after a result.
+        """Return whether a search should stop after a result.
 
         Parameters
         ----------
@@ -75,7 +76,7 @@ class Convergence:
         Returns
         -------
         reached : bool
-            False if not converged, or too early to know.
+            False if the search has not converged, or has too few results.
         """
         data = observe(history, Start(self._max_resources, 0))
         n, n_dims = len(data.y), history.problem.space.n_dims
@@ -90,8 +91,8 @@ class Convergence:
     def _standard_error(self, history: History) -> float | None:
         """Standard error of a difference between means; None if no candidate has two folds.
 
-        The training rows of folds overlap: with k folds a row trains k - 1 times as often as it
-        tests, hence the second term [1]_.
+        The training rows of folds overlap: with k folds a row is in k - 1 training folds and one
+        test fold, hence the second term [1]_.
         """
         scores = [
             trial.results[self._max_resources].fold_scores

@@ -1,4 +1,4 @@
-"""Fits that find their number of iterations, and their time limits."""
+"""Fits that determine the number of iterations, with time limits."""
 
 from itertools import accumulate
 from statistics import fmean as mean
@@ -31,11 +31,11 @@ class CurveTasks:
     def task(
         self, trial_id: int, params: Params, before: list[Output], n_now: int
     ) -> CurveTask | None:
-        """Return the iteration count found by a candidate's training, otherwise None.
+        """Return the task of finding the number of iterations of a candidate, otherwise None.
 
-        `before` are the outputs on earlier folds, `n_now` the number of folds to come now.
+        `before` are the outputs on earlier folds, `n_now` the number of folds in this job.
 
-        The untuned estimator is fitted plainly, without a curve, if its own fit ends differently.
+        The untuned estimator is fitted without a curve if its own ``fit`` stops differently.
         """
         context, problem = self._setup.context, self._setup.problem
         outcome = problem.space.outcome(params)
@@ -54,13 +54,13 @@ class CurveTasks:
         if seconds is None or longest is None:
             return None
         if self._setup.problem.has_baseline:
-            # A candidate needs at least the leader's time to beat it.
+            # To beat the best candidate, a candidate needs at least the same time.
             baseline = self._outputs.reached.get((0, self._setup.plan.top), ())
             seconds = max([seconds, *map(_seconds_of, baseline)])
         return Allowance(seconds, longest, self._rival(n_before + 1))
 
     def _rival(self, n_folds: int) -> tuple[tuple[float, float], ...]:
-        """Return the best candidate's progress on that many folds, by seconds on the last."""
+        """Return the best candidate's progress on this number of folds, by seconds on the last."""
         if self._incumbent.trial_id is None:
             return ()
         key, metric = (self._incumbent.trial_id, self._setup.plan.top), self._setup.context.metric
@@ -79,8 +79,9 @@ def _seconds_of(output: Output) -> float:
 
 
 def _is_fitted_otherwise(context: Context, name: str) -> bool:
-    """True if the untuned estimator is not among the models of its curve by this parameter."""
+    """True if the untuned estimator differs from all models of its learning curve."""
     try:
         return not growth_of(context.estimator, name).is_as_fitted
-    except ValueError:  # a step that has it is searched, and the own one has not
+    # The parameter belongs to a searched step, and the current step does not have it
+    except ValueError:
         return True

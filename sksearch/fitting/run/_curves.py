@@ -1,4 +1,4 @@
-"""Candidates with a number of iterations found in training, and their scores at it.
+"""Learning curves of candidates, and the number of iterations chosen by them.
 
 A curve is a list of ``[count, test scores, train scores]``, counts ascending; scores are a number,
 or a dict of them by metric, and train scores None if not requested.
@@ -21,7 +21,7 @@ def value_of(scores: Scores, metric: str | None) -> float:
 
 
 def common(curves: list[list], metric: str | None) -> dict[int, list[float]]:
-    """Return the deciding scores on each fold, by the counts shared by all curves, ascending."""
+    """Return the deciding scores on each fold, at the counts shared by all curves, ascending."""
     found = [{count: value_of(test, metric) for count, test, _ in curve} for curve in curves]
     counts = set(found[0]).intersection(*found[1:]) if found else set()
     return {count: [each[count] for each in found] for count in sorted(counts)}
@@ -37,7 +37,7 @@ def choose_count(curves: list[list], metric: str | None) -> int | None:
 
 
 def luck_of_counts(candidates: list[list[list]], metric: str | None) -> float:
-    """Return the average optimism of scores that also chose the counts.
+    """Return the average optimism due to choosing counts by the same scores.
 
     On each fold the score is compared with the score at the other folds' best count.
 
@@ -46,7 +46,7 @@ def luck_of_counts(candidates: list[list[list]], metric: str | None) -> float:
     candidates : list of list of list
         Curves of folds, candidate by candidate.
     metric : str or None
-        The one that counts.
+        The deciding metric.
     """
     luck = []
     for curves in candidates:

@@ -14,7 +14,7 @@ from sksearch.estimators._pipeline import last_step
 from sksearch.fitting.run._folds import one_class_folds
 from sksearch.fitting.run._tasks import Context
 
-MOST_NAMES = 8  # of columns in a sentence
+MOST_NAMES = 8  # names of columns in a sentence
 UNSET = re.compile(
     r"\[([^\]]*)\] are passed but are not explicitly set as requested or not requested for "
     r"(\w+)\.(\w+)"
@@ -289,7 +289,7 @@ def _name(context: Context) -> str:
 
 
 def _named(names: list[Any]) -> str:
-    """Columns by their names, the first ones if they are many."""
+    """Names of columns, only the first ones if there are many."""
     shown = ", ".join(map(repr, names[:MOST_NAMES])) + (", ..." if names[MOST_NAMES:] else "")
     return f"column {shown}" if len(names) == 1 else f"columns {shown}"
 

@@ -23,23 +23,24 @@ from sksearch.fitting.run._row_sample import MIN_ROWS, seconds_of_one_fit
 from sksearch.fitting.run._tasks import Context, Output, RowSample, Task
 from sksearch.history import Params, Problem
 
-N_ALIKE = 3  # candidates that have failed in the same way
+# Number of candidates that fail in the same way, after which the search checks the cause
+N_ALIKE = 3
 N_IN_VAIN = 100  # failures of any kind, if only the time ends the search
 #: Points spread over the space that must fail as well. A Sobol sequence has one in each 128th of a
 #: range, and of candidates of which 3 % succeed 128 draws miss all once in 50 times.
 N_PROBES = 128
 N_PROBES_OF_KNOWN = 32  # if the data show the cause
-PROBE_SECONDS = 5.0  # for all of them; a search whose fits fail slowly continues
+PROBE_SECONDS = 5.0  # limit for all points; a search with slow failures continues
 
 
 @dataclass
 class AbortRule:
     """Tracks failures until the first success.
 
-    A search is lost if some candidates have failed with the same error on the same fold, none of
-    the searched parameters can be to blame, and the untuned estimator and many points spread over
-    the space fail the same way at the largest resource. Without time to try these, the cause
-    must be found in the data. The search continues if only a part of a space, or only small
+    A search is aborted if some candidates have failed with the same error on the same fold, none
+    of the searched parameters can be the cause, and the untuned estimator and many points spread
+    over the space fail the same way at the largest resource. If there is no time to try these, the
+    cause must be found in the data. The search continues if only a part of a space, or only small
     sizes, fail.
 
     Parameters
@@ -68,7 +69,7 @@ class AbortRule:
     _errors: dict[tuple[int, int], set[str]] = field(default_factory=dict)
     _texts: set[str] = field(default_factory=set)  # of all errors
     _failed: dict[int, dict] = field(default_factory=dict)  # parameters, by trial
-    _has_ended: bool = False  # something has not failed
+    _has_ended: bool = False  # whether any fit has not failed
     _causes: dict[str, str] = field(default_factory=dict)  # by error
     _space_fails: bool | None = None  # whether points all over the space fail; None: not tried
 
@@ -86,7 +87,7 @@ class AbortRule:
             self.is_lost = in_vain or self._params_are_not_to_blame(outputs)
 
     def _params_are_not_to_blame(self, outputs: list[Output]) -> bool:
-        """True if any other parameters would fail in the same way as these outputs."""
+        """True if all other parameters would fail in the same way as these outputs."""
         if any(len(errors) > 1 for errors in self._errors.values()) or self._may_be_params():
             return False
         is_known = bool(self._cause(outputs[0]))
@@ -103,7 +104,7 @@ class AbortRule:
         return self._causes[output.error]
 
     def _kind(self, output: Output) -> str:
-        """A text that errors of one kind have in common."""
+        """The part of an error text that is the same for all errors of its kind."""
         return self._cause(output) or _masked(output.error)
 
     def _is_untuned(self, trial_id: int) -> bool:
@@ -133,7 +134,7 @@ class AbortRule:
 
         If this takes more than a few seconds, the data must show the cause.
         """
-        known = bool(self._cause(example))  # by the data, using all rows
+        known = bool(self._cause(example))  # explained by the data, using all rows
         context = self.context if known else _on_few_rows(self.context)
         n, start = N_PROBES_OF_KNOWN if known else N_PROBES, now()
         for params in ({}, *_probes(self.problem, n, self._failed.values())):
@@ -162,7 +163,7 @@ def _probes(problem: Problem, n: int, tried: Iterable[Params] = ()) -> Iterator[
 def fails_everywhere(context: Context, problem: Problem) -> bool:
     """True if the untuned estimator fails, and so do points all over the space.
 
-    Tries as many as fit in a few seconds, on some rows of the first fold.
+    The test is limited to a few seconds, and uses some rows of the first fold.
     """
     if error_of_untuned(context) is None:
         return False
@@ -203,12 +204,12 @@ def error_of_untuned(context: Context) -> Exception | None:
         except Exception as error:
             return error
         finally:
-            Interrupts.heed()  # scikit-learn's MLP swallows it
+            Interrupts.heed()  # scikit-learn's MLP catches it
     return None
 
 
 def explained(context: Context, outputs: list[Output], text: str) -> str:
-    """Put the cause and the cure in the first line of the text of an error.
+    """Add a first line with the cause and the remedy to the text of an error.
 
     Parameters
     ----------

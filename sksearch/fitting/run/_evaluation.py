@@ -1,4 +1,4 @@
-"""One candidate on one fold: the twin of scikit-learn's ``_fit_and_score`` that can continue.
+"""Evaluation of a candidate on one fold, like scikit-learn's ``_fit_and_score``, but continuable.
 
 Its arguments and return value travel between processes, so they are plain data.
 """
@@ -69,12 +69,13 @@ def evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Outp
 def as_it_travels(
     context: Context, task: Task, output: Output, began: float, seconds: float
 ) -> Output:
-    """Return an output with its time and worker, after leaving a copy on disk."""
+    """Return an output with its time and worker, after writing a copy to disk."""
     output.span = [began, began + seconds, worker_name()]
     if output.fit_error is not None:
         output.fit_error = shortened(output.fit_error)
     if context.spool is not None:
-        with suppress(OSError):  # not there on this machine, or full: nothing depends on it
+        # The disk may be full or missing on this machine; the file is optional
+        with suppress(OSError):
             context.spool.write(task.name, output)
     return output
 
@@ -126,7 +127,7 @@ def _evaluate(context: Context, task: Task, environment: TaskEnvironment) -> Out
         state, output.lost_state, stages = load_state(context, task)
         train_rows: tuple[Any, Any] = safe_split(state.estimator, context.X, context.y, train)
         test_rows = safe_split(state.estimator, context.X, context.y, test, train)
-    except BaseException as error:  # parameters that its estimator does not take, for instance
+    except BaseException as error:  # such as parameters that the estimator does not have
         _fail(context, output, error, start)
         message.end(output)
         return output
@@ -181,7 +182,7 @@ def train_further(
             state = context.resource.train(
                 state, *train_rows, stage.resource, before.resource, context.classes, fit_params
             )
-        Interrupts.heed()  # scikit-learn's MLP swallows it
+        Interrupts.heed()  # scikit-learn's MLP catches it
         last = last_step(state.estimator)
         family_of(last).epochs.check_finite(last)
     return state
@@ -207,13 +208,13 @@ def rows_of(context: Context, task: Task) -> tuple[Any, Any]:
 def load_state(context: Context, task: Task) -> tuple[State, str, list[Stage]]:
     """Return the state to continue from, the reason if it is lost, and the remaining stages.
 
-    A lost state costs time, nothing more.
+    A lost state only costs time.
     """
     lost, at = "", task.before[-1] if task.before else NOTHING
     try:
         if task.state is not None:
             return as_state(task.state, context.home), "", [at, task.stage]
-    except BaseException as error:  # a model may raise anything when it is read
+    except BaseException as error:  # unpickling may raise anything
         Interrupts.let_pass(error)
         lost = first_line(error)
     # Values may be estimators themselves, hence the clone.
@@ -236,7 +237,7 @@ def _save_state(environment: TaskEnvironment, task: Task, output: Output, state:
             output.state = content
         else:
             output.state = SavedState.write(content, environment.folder, task.name)
-    except BaseException as error:  # an attribute without pickle, a full disk
+    except BaseException as error:  # such as an attribute that cannot be pickled, or a full disk
         Interrupts.let_pass(error)
         output.lost_state = first_line(error)
 
@@ -249,7 +250,7 @@ def _record_curve(
     rows: tuple[Part, Part],
     fit_params: dict[str, Any],
 ) -> None:
-    """Train until the score on the test rows has passed its top, and keep all scores."""
+    """Train until the score on the test rows has passed its peak, and keep all scores."""
     train, test = rows
     wanted: Any = task.curve
     curve: list = []
@@ -258,7 +259,7 @@ def _record_curve(
 
     def look(estimator: Estimator, count: int) -> float:
         nonlocal best
-        Interrupts.heed()  # scikit-learn's MLP swallows it
+        Interrupts.heed()  # scikit-learn's MLP catches it
         before = now()
         model, part = prepared.of(estimator)
         listener = RowListener(context, part)
@@ -272,7 +273,8 @@ def _record_curve(
             return math.nan
         value = value_of(scores, context.metric)
         mean = wanted.mean(count, value)
-        if mean > best:  # of the count that will be chosen, or of one near it
+        # Best number of steps so far, which is equal or close to the one chosen later
+        if mean > best:
             best, output.rows = mean, listener.contributions(value)
             if task.predicts:
                 before = now()
@@ -285,7 +287,7 @@ def _record_curve(
         state, train[1:], wanted.last, context.classes, fit_params, look,
         wanted.allowance, growth.own or 1 if wanted.is_own else 1,
     )  # fmt: skip
-    # For one fold only; `settle` finds the count for all of them.
+    # For this fold only; `settle` finds the number for all folds.
     _, output.test_scores, output.train_scores = curve[-1]
     output.curve = curve if output.status == "ok" else None
 
@@ -304,7 +306,7 @@ def _fail(context: Context, output: Output, error: BaseException, start: float) 
 def _score_all(
     context: Context, task: Task, output: Output, state: State, rows: tuple[Part, Part]
 ) -> None:
-    """Score on the test rows, and on the training rows if asked for."""
+    """Score on the test rows and, if requested, on the training rows."""
     train, test = rows
     start, model = now(), state.estimator
     if task.predicts:  # before the scoring: scorers may change the rows that they are given
@@ -325,10 +327,10 @@ def _score_all(
 
 
 def as_scored(context: Context, model: Any, test: Part) -> Any:
-    """Return a fitted model as the scorer gets it: with probabilities, if it asks for some."""
+    """Return a fitted model for the scorer, with calibrated probabilities if it needs them."""
     if not context.calibrates or best_method_of(model) not in context.calibrates:
         return model
     try:
         return CalibratedOnFold.of(model, *test[1:], as_classes(context.classes))
-    except Exception:  # its score reports failing predictions
+    except Exception:  # the scorer reports failing predictions
         return model

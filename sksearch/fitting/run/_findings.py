@@ -1,4 +1,4 @@
-"""The results of a run: the leader, the decision to continue, warnings and errors."""
+"""Results of a run: best candidate, decisions to stop, warnings and errors."""
 
 import math
 
@@ -22,7 +22,7 @@ from sksearch.fitting.run._top_trials import N_AVERAGED, TopTrials
 from sksearch.history import History, Result
 from sksearch.progress._progress import Watch
 
-PART = 0.1  # of the time, after which the speed is known well enough
+PART = 0.1  # share of the time after which the speed is known well enough
 
 
 class Findings:
@@ -33,7 +33,7 @@ class Findings:
     setup : Setup
         Setup of the search.
     history : History
-        Grows while it runs.
+        History of the running search.
     watch : Watch
         Counts the budget spent.
 
@@ -85,7 +85,7 @@ class Findings:
     def see(self, job: Job, retired: list[int], is_news: bool) -> bool:
         """Process a result of the history; True if it ends the search.
 
-        `retired` are the trials that the scheduler will never bring further.
+        `retired` are the trials that the scheduler will never continue.
         """
         result = self.history.trials[job.trial_id].results[job.resource]
         score, stops = result.feasible_score, self.setup.stops
@@ -111,7 +111,7 @@ class Findings:
         self._keep_time_for_members()
         self._n_finite += math.isfinite(result.score)
         if self._rule is not None and math.isfinite(result.score):
-            # A function that will choose the winner is asked once it can be, not at the end.
+            # Call the user's refit function as soon as possible, so that its errors appear early.
             rule, self._rule = self._rule, None
             try_rule(rule, table_of(self.setup, self.history, self.rows()))
         return ends
@@ -139,7 +139,7 @@ class Findings:
             self.setup.time.for_members = self.setup.time.of_members(seconds)
 
     def _warn_of_time(self) -> None:
-        """Warn once, in good time, if the first bracket is unlikely to finish."""
+        """Warn once, early, if the first bracket is unlikely to finish."""
         timeout = self.setup.time.timeout
         if self._time_is_known or timeout is None:
             return
@@ -159,7 +159,7 @@ class Findings:
     # ---- what is raised
 
     def check_hope(self) -> None:
-        """Raise ValueError if all fits have failed, and will."""
+        """Raise ValueError if all fits have failed, and all others would fail."""
         if self._abort_rule.is_lost:
             outputs = self.outputs.all_new()
             if all(output.fit_error is not None for output in outputs):
@@ -167,18 +167,18 @@ class Findings:
             raise ValueError(explained(self.context, outputs, outputs[0].error))
 
     def check_rung(self, job: Job) -> None:
-        """Raise ValueError if all fits of a finished rung have failed, and others would."""
+        """Raise ValueError if all fits of a finished rung failed, and others would also fail."""
         if len(self.plan.rungs) < 2 or self.context.is_function:
             return
         # With rows or small parameters, a larger size may succeed.
         is_last = job.resource == self.plan.top or self.history.problem.continues
         outputs = self.outputs.all_new()
         if is_last and all(output.fit_error is not None for output in outputs):
-            # Nothing can be promoted, and later candidates are likely to fail in this way.
+            # Nothing can be promoted, and later candidates are likely to fail in the same way.
             self.check_failures(outputs)
 
     def check_end(self, is_up: bool) -> None:
-        """Raise TimeoutError or ValueError if nothing has a result; warn if time `is_up`."""
+        """Raise TimeoutError or ValueError if there is no result; warn if time `is_up`."""
         time, history = self.setup.time, self.history
         seconds = time.left_to_stop()
         if seconds is not None and seconds <= 0 and not history.has_results:

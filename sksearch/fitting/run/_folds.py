@@ -1,4 +1,4 @@
-"""The folds of a search: made once, and checked for an order among them."""
+"""Folds of a search, computed once, and checked for an order in time."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -29,8 +29,7 @@ class Folds:
     cv : object
         Source of the folds: the `cv` of the search, or its substitute.
     unlike : str, default=""
-        Reason that a race must not judge by the first folds, if the search would race; otherwise
-        "".
+        Reason for not using a race, because the first folds are not representative; otherwise "".
     notes : tuple of str, default=()
         Decisions, with the reason and the argument that changes them; a sentence each.
     """
@@ -45,7 +44,7 @@ def freeze_folds(
     cv: Folding, estimator: Estimator, X: Samples, y: Targets, split_params: dict
 ) -> list:
     """Make the folds once, pairs of (train, test), so that all candidates see the same ones."""
-    if isinstance(cv, Iterable) and not hasattr(cv, "split"):  # which a str has
+    if isinstance(cv, Iterable) and not hasattr(cv, "split"):  # a str has a method split
         cv = check_folds(list(cv), num_samples(X))
     splitter = check_cv(cv, y, classifier=is_classifier(estimator))
     n_splits = splitter.get_n_splits(X, y, **split_params)
@@ -61,7 +60,7 @@ def freeze_folds(
             "the splitter itself."
         )
     n_samples = num_samples(X)
-    # Masks and numbers from the end become row numbers here, so that nothing below meets them.
+    # Convert masks and negative indices to row numbers.
     numbers = np.arange(n_samples)
     return [
         tuple(numbers[np.asarray(rows)] for rows in split)
@@ -70,7 +69,7 @@ def freeze_folds(
 
 
 def check_folds(splits: list, n_samples: int) -> list:
-    """Return the folds, or raise ValueError for some that cannot be trained and scored on."""
+    """Return the folds, or raise ValueError if a fold cannot be used for training and scoring."""
     for fold, split in enumerate(splits):
         if not isinstance(split, Sequence | np.ndarray) or len(split) != 2:
             size = f" of {len(split)}" if hasattr(split, "__len__") else ""
@@ -157,8 +156,8 @@ def trains_on_the_past(splits: list) -> bool:
 def why_unlike(splits: list, n_samples: int) -> str:
     """Return why folds are not interchangeable random parts of the data.
 
-    The rows decide, not the class of the splitter: folds in the order of time are the same whether
-    `TimeSeriesSplit`, a list or a custom splitter makes them.
+    The rows are checked, not the class of the splitter, because a list or a custom splitter may
+    have the same folds as `TimeSeriesSplit`.
 
     Parameters
     ----------
@@ -185,7 +184,7 @@ def why_unlike(splits: list, n_samples: int) -> str:
 
 def _never_trains_ahead(splits: list, n_samples: int) -> bool:
     """True if no fold trains on the test rows of a later fold, wherever these are in X."""
-    tested_by = np.full(n_samples, -1)  # the last fold that tests a row
+    tested_by = np.full(n_samples, -1)  # last fold that tests each row
     for i, (_, test) in enumerate(splits):
         tested_by[np.asarray(test)] = i
     return all((tested_by[np.asarray(train)] <= i).all() for i, (train, _) in enumerate(splits))

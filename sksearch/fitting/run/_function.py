@@ -1,4 +1,4 @@
-"""A plain function in the place of an estimator: one call is one evaluation, on a single fold."""
+"""Functions instead of estimators: a call is the evaluation of a candidate on a single fold."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -20,8 +20,8 @@ from sksearch.fitting.run._scores import failure
 from sksearch.fitting.run._states import shortened
 from sksearch.fitting.run._tasks import Context, Output, Task
 
-LOSS = "loss"  # the entry that counts in a dict that a function returns
-LONGEST = 200  # characters of a returned value in an error
+LOSS = "loss"  # entry of a returned dict that is minimised
+LONGEST = 200  # maximum length of a returned value in an error message
 
 
 class Units(Resource):
@@ -41,8 +41,8 @@ class FunctionContext(Context):
     func: Callable
     names: tuple[str, ...]  # of the numbers that the function returns; the score is the first,
     sign: float  # times this
-    used: tuple[str, ...]  # those that objectives and bounds look at
-    error: BaseException | None = None  # the last one, of calls in this process
+    used: tuple[str, ...]  # names used by objectives and bounds
+    error: BaseException | None = None  # last error of the calls in this process
 
     @classmethod
     def of(cls, func: Callable, resource: Resource, aims: Aims, seed: int, n: int) -> Self:
@@ -56,7 +56,7 @@ class FunctionContext(Context):
 
 
 def call(context: FunctionContext, task: Task, environment: TaskEnvironment) -> Output:
-    """Call the function for a candidate; an error or invalid value costs only this candidate."""
+    """Call the function for a candidate; an error or invalid value affects only this candidate."""
     output, began, start = Output(test_scores=math.nan), wall_time(), now()
     try:
         # A function may change its argument.
@@ -71,7 +71,7 @@ def call(context: FunctionContext, task: Task, environment: TaskEnvironment) -> 
         output.fit_error = shortened(printable(format_exc()))
     output.fit_time = now() - start
     if environment.shares_memory and context.spool is None:
-        return output  # the microseconds of the rest matter for a fast function
+        return output  # saves microseconds, which matter for fast functions
     return as_it_travels(context, task, output, began, output.fit_time)
 
 
@@ -106,11 +106,12 @@ def _numbers(context: FunctionContext, found: Any) -> Any:
 
 
 def _number(value: Any) -> float:
-    """A number of any kind as a float; TypeError for anything else, a text that reads so too."""
+    """Any number as a float; TypeError for anything else, including text."""
     if type(value) is float:
         return value
     try:
-        value = value.item() if hasattr(value, "item") else value  # arrays and tensors of one
+        # Arrays and tensors with one element
+        value = value.item() if hasattr(value, "item") else value
         if not isinstance(value, str | bytes):
             return float(value)
     except (TypeError, ValueError, OverflowError, RuntimeError):

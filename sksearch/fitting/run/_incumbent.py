@@ -1,4 +1,4 @@
-"""The best candidate so far, and its predicted time of training on all rows."""
+"""The best candidate so far, and the predicted time of its refit."""
 
 import math
 
@@ -73,7 +73,7 @@ class Incumbent:
 
 
 def knows_baseline(history: History) -> bool:
-    """True if the candidate to beat, if any, has a usable result."""
+    """True if the untuned estimator, if it is a candidate, has a usable result."""
     if not history.problem.has_baseline or not history.trials:
         return True
     return bool(history.trials[0].results)

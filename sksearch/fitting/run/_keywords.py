@@ -147,7 +147,7 @@ def _check_arguments(
 
 
 def meant_by(name: str) -> str:
-    """Return the parameter of a search that another library's name stands for, or itself."""
+    """Return the parameter that corresponds to a name of another library, or the name itself."""
     own = {each for names in MEANT for each in names} - {"func", "estimator", "space"}
     for names, others in MEANT.items():
         if name in (*names, *others) and names[0] in own:

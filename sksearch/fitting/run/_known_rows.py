@@ -1,8 +1,7 @@
-"""Rows with known values, looked up by their content.
+"""Lookup of known values of rows by the content of the rows.
 
 A scorer may ask a model for the test rows in another order, in batches, for a part of them, or in
-another container. A row is identified by its values: these survive all of this, unlike positions
-and labels.
+another container. Rows are identified by their values, because positions and labels may change.
 """
 
 import copy
@@ -19,7 +18,8 @@ import scipy.sparse as sp
 from sksearch._utils._compat import num_samples, to_numpy
 from sksearch._utils._typing import Samples
 
-MISSING = "\0missing"  # NaN, None, NaT and pandas.NA alike: containers exchange them
+# For NaN, None, NaT and pandas.NA, because conversions replace one by another
+MISSING = "\0missing"
 #: Relative; equal rows with values differing by more have no unique value.
 ROUNDING = 1e-5
 
@@ -33,7 +33,7 @@ class UnknownRowsError(ValueError):
 
 
 class KnownRows:
-    """Rows, and for any selection of them the entries of arrays that belong to these.
+    """Known rows, to look up the entries of arrays for any selection of them.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class KnownRows:
 
     def __init__(self, X: Any) -> None:
         self.X = X
-        self.fault = ""  # last refusal, as a clause about the scorer; otherwise ""
+        self.fault = ""  # reason why the scorer is not supported, as a clause; otherwise ""
         self._n: int = num_samples(X)
         self._is_locked = _lock(X)
         self._copy: Any = (
@@ -73,7 +73,8 @@ class KnownRows:
         if X is ALL_ROWS or self._is_all(X):
             return table
         places = self._places(X)
-        if np.array_equal(places, self._first):  # in the same order, each copy has its own entry
+        # If the order is the same, repeated rows can be distinguished
+        if np.array_equal(places, self._first):
             return table
         if len(copies := np.flatnonzero(self._first != np.arange(self._n))):
             own, first = table[copies], table[self._first[copies]]
@@ -90,7 +91,7 @@ class KnownRows:
 
     def _places(self, X: Samples) -> np.ndarray:
         """Places of rows among the known ones; the first of equal ones."""
-        if not num_samples(X):  # as models do: it is the same row
+        if not num_samples(X):  # models treat these as the same row
             raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
         try:
             keys = self._keys_of(X)
@@ -142,7 +143,7 @@ class KnownRows:
 
 
 def _lock(X: Any) -> bool:
-    """Make arrays read-only; return whether these are such."""
+    """Make arrays read-only; return whether these are arrays."""
     parts = [X] if isinstance(X, np.ndarray) else []
     if sp.issparse(X):
         names = ("data", "indices", "indptr", "row", "col", "coords", "offsets")
@@ -179,7 +180,7 @@ def _keys(table: np.ndarray, form: str) -> list[Hashable]:
 def _keys_of_sparse(X: Any) -> list[Hashable]:
     """A key for each row: the nonzero columns and their values."""
     rows = sp.csr_matrix(X, copy=True).astype(np.float64)
-    # Equal rows may be stored in different ways: bring them into one form.
+    # Equal rows may be stored in different ways, so normalise them.
     rows.sum_duplicates()
     rows.eliminate_zeros()
     rows.sort_indices()
@@ -196,7 +197,7 @@ def _key_of_cell(value: Any) -> Hashable:
     """A key, equal for equal values, even of unhashable types."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return MISSING
-    with suppress(Exception):  # arrays have no truth, dicts no hash
+    with suppress(Exception):  # arrays have no truth value, and dicts no hash
         if value != value:
             return MISSING
         hash(value)

@@ -1,4 +1,4 @@
-"""Measures of a fitted model besides its scores: seconds and bytes."""
+"""Measurements of a fitted model in addition to its scores: seconds and bytes."""
 
 from sksearch._utils._clock import now
 from sksearch._utils._compat import num_samples
@@ -9,7 +9,8 @@ from sksearch.fitting.run._scores import failure, reraise_if_not_the_candidates
 from sksearch.fitting.run._states import size_of
 from sksearch.fitting.run._tasks import Context, Output, Task
 
-N_REPEATS = 3  # of a prediction, of which the fastest counts: the others waited for something
+# Repetitions of a prediction; the fastest is used, because others may include waiting
+N_REPEATS = 3
 
 
 def measure(context: Context, task: Task, output: Output, state: State, X: Samples) -> None:

@@ -1,8 +1,8 @@
 """Arguments of a scorer's metric, if the metric is known and applied to the scored rows.
 
 Intervals by rows and the fast scores of averages rely on the call of a known metric with the true
-values of exactly the scored rows. A scorer that sorts, samples or weights them itself is called
-directly.
+values of exactly the scored rows. For a scorer that sorts, samples or weights the rows, the scorer
+itself is called.
 """
 
 from collections.abc import Callable

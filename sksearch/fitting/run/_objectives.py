@@ -1,4 +1,4 @@
-"""Aims of a search besides one score: several objectives, and bounds."""
+"""Objectives and bounds of a search."""
 
 import difflib
 import math
@@ -20,14 +20,14 @@ N_DRAWS = 1_000  # candidates on which a function of parameters is tried before 
 
 @dataclass(frozen=True)
 class Bound:
-    """A bound on a measured quantity of a candidate.
+    """Upper or lower bound on a measured quantity of a candidate.
 
     Parameters
     ----------
     metric : str
-        A metric of ``scoring``; or "fit_time", the seconds of training, "predict_time", the
-        seconds of ``predict`` per row, or "model_size", the bytes of the pickled model: means over
-        the folds. For `sksearch.minimize` the name of a number that the function returns.
+        A metric of ``scoring``, or "fit_time" (seconds of training), "predict_time" (seconds of
+        ``predict`` per row) or "model_size" (bytes of the pickled model). The mean over the folds
+        is bounded. For `sksearch.minimize`, the name of a number that the function returns.
     op : {"<=", ">="}
         "<=" if it must be at most `value`, ">=" if at least.
     value : float
@@ -55,7 +55,7 @@ class Bound:
             raise ValueError(f"value={self.value} must be finite.")
 
     def slack(self, measured: float) -> float:
-        """Return the slack of the bound, in units of its value; negative if broken."""
+        """Return the slack, in units of the bound; negative if the bound is violated."""
         sign = 1 if self.op == "<=" else -1
         return float(sign * (self.value - measured) / (abs(self.value) or 1.0))
 
@@ -146,7 +146,7 @@ def make_aims(objectives: object, constraints: object, scoring: Scoring, scorer:
     Parameters
     ----------
     objectives, constraints, scoring : object
-        As the user gave them.
+        As passed by the user.
     scorer : callable
         The scorer that ``scoring`` names.
 
@@ -253,12 +253,12 @@ class Allows:
 
 
 def make_allows(constraints: object, space: Space) -> Allows | None:
-    """Combine the functions among the constraints, and try them on many candidates.
+    """Combine the functions among the constraints, and test them on many candidates.
 
     Parameters
     ----------
     constraints : object
-        As the user gave them.
+        As passed by the user.
     space : Space
         Space of the candidates.
 
@@ -296,7 +296,7 @@ def make_allows(constraints: object, space: Space) -> Allows | None:
 def allowed_guesses(
     guesses: tuple[tuple[Params, ...], bool], allows: Allows | None, given: bool
 ) -> tuple[tuple[Params, ...], bool]:
-    """Leave out disallowed first candidates; ValueError if they are `given`."""
+    """Leave out disallowed first candidates; raise ValueError if the user has passed them."""
     params, has_baseline = guesses
     if allows is None:
         return guesses
@@ -313,14 +313,14 @@ def allowed_guesses(
 def _is_allowed(allows: Allows, params: Params, given: bool) -> bool:
     try:
         return allows(params)
-    except (ValueError, TypeError):  # the estimator's own value may be None, or a word
+    except (ValueError, TypeError):  # the value set on the estimator may be None or a str
         if given:
             raise
         return False
 
 
 def _listed(constraints: object) -> list:
-    """Constraints as a list; one alone needs none."""
+    """Constraints as a list, even if there is only one."""
     if constraints is None:
         return []
     return list(constraints) if isinstance(constraints, list | tuple) else [constraints]

@@ -22,11 +22,11 @@ class PlannedRung:
     bracket, iter : int
         Numbers as in ``cv_results_``.
     n_resources : int
-        Number of units of each candidate in the end.
+        Number of units of each candidate at the end of the rung.
     n_candidates : int
         Number of candidates.
     resources : int
-        Units paid for, all candidates together.
+        Number of units for all candidates together.
     n_fits : int
         Number of (candidate, fold) pairs trained.
 
@@ -76,37 +76,36 @@ def _costs(
 
 @dataclass(frozen=True, repr=False)
 class SearchPlan:
-    """Brackets, rungs and their cost; printed, and in a notebook, it is a table.
+    """Brackets, rungs and their cost, shown as a table by ``print`` and in notebooks.
 
     Parameters
     ----------
     rungs : tuple of PlannedRung
-        Bracket by bracket, lowest resource first.
+        Rungs of all brackets, lowest resource first in each.
     unit : str
         Name of the resource.
     n_splits : int
         Number of folds.
     refit : bool
-        True if a final fit on all rows follows.
+        Whether there is a final fit on all rows.
     notes : tuple of str
-        Choices of the search that its user left out; a line each.
+        One line for each choice made by the search.
     seconds_per_fit : float or None
-        Seconds of one training with the full resource on one fold; None if not measured. The mean
-        for several models.
+        Seconds for one fit with the full resource on one fold; the mean if there are several
+        models. None if not measured.
     seconds_by_model : dict of str to float
-        The same for each of several models, if measured.
+        Seconds for one fit of each model, if there are several and they were measured.
     any_rung_wins : bool
-        True if the best candidate may have its score at any rung, and not only at the largest
-        resource.
+        Whether a candidate may win at any rung, instead of only at the largest resource.
     timeout : float or None
         Time limit of the search in seconds.
     n_audited : int
-        Number of candidates stopped early and brought to the last rung nevertheless; the last
-        rungs count them.
+        Number of candidates stopped early and later trained up to the last rung for the audit.
+        They are included in the last rungs.
     is_most : bool
-        True if the plan is an upper bound, since candidates may be dropped.
+        Whether the plan is an upper bound, because candidates may be dropped.
     on_workers : tuple of str
-        Number of workers that the plan keeps busy, in a line; empty for a single worker.
+        Line with the number of workers that the search keeps busy; empty for a single worker.
 
     Examples
     --------
@@ -143,8 +142,8 @@ class SearchPlan:
     def of(
         cls, plan: Plan, resource: Resource, n_splits: int, refit: bool, select: str = "auto"
     ) -> Self:
-        """Cost a scheduler's plan for a resource; `select` is the search's."""
-        # Thousands of brackets may be one and the same tuple.
+        """Compute the cost of a scheduler's plan; `select` is the parameter of the search."""
+        # Thousands of brackets may be the same tuple, so compute each cost once.
         audits = plan.audits or ((),) * len(plan.brackets)
         rows = {(id(row), own): row for row, own in zip(plan.brackets, audits, strict=True)}
         costs = {key: _costs(row, key[1], resource, n_splits) for key, row in rows.items()}
@@ -164,17 +163,17 @@ class SearchPlan:
 
     @property
     def total_resources(self) -> int:
-        """Units paid for by all candidates, in each fold if folds train separately."""
+        """Number of units for all candidates; per fold, unless folds are the resource."""
         return sum(rung.resources for rung in self.rungs)
 
     @property
     def n_fits(self) -> int:
-        """Number of (candidate, fold) pairs trained, the refit included."""
+        """Number of fits of candidates on folds, including the refit."""
         return sum(rung.n_fits for rung in self.rungs) + self.refit
 
     @property
     def is_endless(self) -> bool:
-        """True if candidates follow each other until a time limit or another stop."""
+        """Whether the number of candidates is limited only by time or another stopping rule."""
         return self.n_candidates >= ENDLESS
 
     @property
@@ -186,17 +185,17 @@ class SearchPlan:
 
     @property
     def by_folds(self) -> bool:
-        """True if a unit is a fold, so that the scores of one rung are a part of the next."""
+        """Whether the resource is folds, so that the next rung includes the scores of this one."""
         return self.unit == "folds"
 
     @property
     def top(self) -> int:
-        """Number of units at the last rung; 0 without any."""
+        """Number of units at the last rung; 0 without rungs."""
         return max((rung.n_resources for rung in self.rungs), default=0)
 
     @property
     def n_full_fits(self) -> float:
-        """Cost of all rungs in fits with the full resource on one fold."""
+        """Cost of all rungs, in fits with the full resource on one fold."""
         if self.by_folds:
             return self.n_fits - self.refit
         return self.n_splits * self.total_resources / max(1, self.top)

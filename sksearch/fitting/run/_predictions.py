@@ -58,7 +58,7 @@ def kept_rows(splits: list, classes: Classes, y: Targets) -> list[np.ndarray]:
 
 
 def keep_predictions(context: Context, fold: int, model: Any, X: Samples, output: Output) -> None:
-    """Store a model's predictions for the chosen test rows.
+    """Store the predictions of a model for the chosen test rows.
 
     Classifiers without probabilities give decision values: they are calibrated later, over all
     folds.
@@ -74,13 +74,14 @@ def keep_predictions(context: Context, fold: int, model: Any, X: Samples, output
     X : array-like
         All test rows of the fold.
     output : Output
-        Receives 8-byte numbers, row by row; none if not wanted, or if the model fails.
+        Gets the predictions as 8-byte numbers, row by row, unless they are not needed or the model
+        fails.
     """
     output.predictions, output.are_decisions = None, False
     if context.kept is None:
         return
     places: Any = context.kept[fold]
-    with suppress(Exception):  # it has a score, even if an average of it has none
+    with suppress(Exception):  # a model may have a score even if its average has none
         X = X if len(places) == num_samples(X) else safe_indexing(X, places)
         if not is_classifier(context.estimator):
             given = to_numpy(model.predict(X)).reshape(len(places), -1)
@@ -128,7 +129,7 @@ def shares_of(model: Any, X: Samples, classes: Classes) -> list[np.ndarray]:
     if len(classes) == 1:
         given, seen = (given[0] if isinstance(given, list) else given), model.classes_
         return [columns_of(given, seen[0] if isinstance(seen, list) else seen, classes[0], 0.0)]
-    if not isinstance(given, list):  # of several labels, each there or not: chances of 1
+    if not isinstance(given, list):  # for several binary labels: probabilities of 1
         if any(list(known) != [0, 1] for known in classes):
             raise ValueError("probabilities of columns other than 0 and 1 have no labels")
         return [np.column_stack([1 - p, p]) for p in to_numpy(given).T]
@@ -174,7 +175,7 @@ def decisions_of(model: Any, X: Samples, classes: Classes) -> list[np.ndarray]:
 
 
 def columns_of(given: Sized, seen: ArrayLike, classes: np.ndarray, lowest: float) -> np.ndarray:
-    """A column for each of all classes, of predictions for those that a model has seen."""
+    """Predictions with a column for every class, including classes unknown to the model."""
     whole = np.full((len(given), len(classes)), lowest)
     whole[:, np.searchsorted(classes, to_numpy(seen))] = to_numpy(given)
     return whole
@@ -186,7 +187,7 @@ def split_columns(predictions: np.ndarray, classes: Classes) -> list[np.ndarray]
 
 
 def labels_of(shares: Sequence[np.ndarray], classes: Classes) -> np.ndarray:
-    """Return the class with the largest share for each row; of equals the first."""
+    """Return the class with the largest share for each row; the first one wins ties."""
     found = [known[part.argmax(axis=1)] for part, known in zip(shares, classes, strict=True)]
     return found[0] if len(found) == 1 else np.column_stack(found)
 

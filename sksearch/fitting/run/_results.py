@@ -29,10 +29,8 @@ class ResultRow:
     """A row of ``cv_results_``."""
 
     params: Params
-    outputs: list[
-        Output
-    ]  # of all folds that the candidate was evaluated on so far, in their order
-    new_outputs: list[Output]  # those evaluated for this row
+    outputs: list[Output]  # outputs of all folds evaluated so far, in order
+    new_outputs: list[Output]  # outputs of the folds evaluated for this row
     trial_id: int
     bracket: int
     iter: int
@@ -70,7 +68,7 @@ class Outputs:
         self.reached[trial_id, resource] = reached
 
     def forget_predictions(self, trial: Trial) -> None:
-        """Free the predictions of a trial no longer among the best."""
+        """Free the predictions of a trial that is no longer among the best."""
         for resource in trial.results:
             key = trial.id, resource
             for output in (*self.reached[key], *self.new[key]):
@@ -105,7 +103,7 @@ class Outputs:
             trial = trials[trial_id]
             if by_folds and resource < max(trial.results, default=0):
                 continue
-            if resource in trial.results:  # otherwise Ctrl-C came between two lines
+            if resource in trial.results:  # missing if Ctrl-C interrupted `tell`
                 params, new = params_at(trial.params, resource), self.new[trial_id, resource]
                 new = reached if by_folds else new
                 count = self.counts.get((trial_id, resource))
@@ -149,7 +147,7 @@ def job_result(reached: list[Output], new: list[Output], metric: str | None, aim
 
 
 def warn_if_none_keeps_bounds(results: Sequence[Result]) -> None:
-    """Warn if each result with a score breaks a bound."""
+    """Warn if each result with a score violates a bound."""
     violations = [result.violation for result in results if not math.isnan(result.score)]
     if violations and min(violations) > 0:
         warn(
@@ -280,10 +278,9 @@ def best_of_last_iteration(results: Mapping[str, Any], metric: str | None) -> in
 
 
 def try_rule(refit: Callable, results: dict[str, Any]) -> None:
-    """Ask the user's function once, of the first results; raise if it will never choose.
+    """Call the user's function once with the first results; raise if it can never succeed.
 
-    Problems that may vanish with further rows, such as an index beyond the first ones, are
-    ignored.
+    Problems that more rows may solve, such as an index that is too large, are ignored.
     """
     cure = "pass a function of cv_results_ that returns the index of a row"
     try:
@@ -299,7 +296,7 @@ def try_rule(refit: Callable, results: dict[str, Any]) -> None:
         raise ValueError(
             f"refit={refit} failed on the first results ({error}): {cure}."
         ) from error
-    except Exception:  # it may need more rows
+    except Exception:  # a larger size may succeed
         return
     told = f"refit={refit} returned {index!r} for the first results: {cure}."
     if not isinstance(index, Integral):
@@ -311,9 +308,9 @@ def try_rule(refit: Callable, results: dict[str, Any]) -> None:
 def _hide_partial_means(
     results: dict[str, Any], name: str, n_folds: np.ndarray, is_finite: np.ndarray
 ) -> None:
-    """Remove means over a part of the folds, since they would be taken for complete ones.
+    """Replace means over a part of the folds by NaN, because they are not comparable.
 
-    If time was up before any candidate had all folds, those with most folds keep theirs.
+    If no candidate has all folds when the time is up, keep the means over the most folds.
     """
     is_partial = n_folds < n_folds[is_finite].max(initial=0)
     for column in (f"{what}_{kind}_{name}" for what in ("mean", "std") for kind in KINDS):
@@ -322,7 +319,7 @@ def _hide_partial_means(
 
 
 def _has_failed(output: Output) -> bool:
-    """True if no candidate has a score; one of several metrics may fail alone."""
+    """True if no candidate has a score; a single one of several metrics may fail."""
     single = not isinstance(output.test_scores, dict)
     return output.fit_error is not None or (single and output.status != "ok")
 

@@ -55,7 +55,8 @@ def contributions(
     try:
         with np.errstate(all="ignore"):
             c = FORMULAS[function](raveled(y), raveled(predicted), **kwargs)
-            c = np.asarray(c, dtype=float)  # of numbers in an array of objects as well
+            # Also converts an array of objects that contains numbers
+            c = np.asarray(c, dtype=float)
     except Exception:  # arguments that the formula does not support, labels of two kinds, ...
         return None
     close = abs(c.mean() - value) <= ROUNDING * max(1.0, abs(value))

@@ -1,4 +1,4 @@
-"""Fewer rows for the training folds, if time is too short for all of them."""
+"""Subsets of the training rows if the time is too short for all rows."""
 
 import math
 import warnings
@@ -21,30 +21,30 @@ from sksearch.executors._signals import Interrupts
 from sksearch.fitting.run._folds import count_rows, trains_on_the_past
 from sksearch.fitting.run._tasks import Context, RowSample
 
-MIN_ROWS = 2_000  # of a training fold, which are never too many
-N_FITS = 24  # fits of the untuned estimator for which there should be time, at least
+MIN_ROWS = 2_000  # number of rows of a training fold that is never too large
+N_FITS = 24  # minimum number of fits of the untuned estimator within the time
 STEP = 2  # ratio of the numbers of rows at which the cost is measured
 LARGEST_GROWTH = 3.0  # exponent of seconds over rows
-PROBABLE_GROWTH = 2.0  # of most estimators, at most
-LEAST_GROWTH = 0.5  # with less, fewer rows save too little
-STEP_OF_MODELS = 4  # likewise, for several models
+PROBABLE_GROWTH = 2.0  # largest exponent of most estimators
+LEAST_GROWTH = 0.5  # with a smaller exponent, fewer rows save too little time
+STEP_OF_MODELS = 4  # the same, for several models
 FEWEST_OF_MODELS = 62  # rows, on which each is measured first
 ENOUGH_FOR_GROWTH = 900  # rows, below which noise looks like a power of the rows
-PART_OF_PACES = 0.1  # of the time, for measuring all of several models
-MOST_OF_PACES = 0.25  # likewise, if few rows already take longer
-PART_TO_PREDICT = 5  # a fold predicts about one row for so many that it trains on
-SHORTEST = 1e-4  # seconds, below which a clock says little
-MANY_ROWS = 20_000  # of the data, with less of which the measurements cost more than they save
-SECONDS_A_ROW = 1 / 250  # of time for each row of the data, with less of which models are measured
-WORTH = 0.75  # of the rows; with more, all are taken
+PART_OF_PACES = 0.1  # share of the time for measuring several models
+MOST_OF_PACES = 0.25  # the same, if a few rows already take longer
+PART_TO_PREDICT = 5  # training rows per predicted row, roughly as in five folds
+SHORTEST = 1e-4  # in seconds; shorter times cannot be measured reliably
+MANY_ROWS = 20_000  # with fewer rows, the measurements cost more than they save
+SECONDS_A_ROW = 1 / 250  # time per row below which models are measured
+WORTH = 0.75  # share of the rows from which on all rows are used
 
 
 class TooLongError(TimeoutError):
-    """The last training of a candidate would take too much of the time."""
+    """The refit of a candidate would take too much of the time."""
 
 
 def check_last_training(context: Context, trial_id: int, seconds: float) -> None:
-    """Raise TooLongError if a candidate with this training time is useless.
+    """Raise TooLongError if a candidate with this training time could not be refitted in time.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def choose_sample(
     n_workers: int = 1,
     n_folds: int = 1,
 ) -> RowSample | None:
-    """Choose the largest number of rows with which the time is enough for `N_FITS` fits.
+    """Choose the largest number of rows that allows `N_FITS` fits within the time.
 
     The cost is measured at a few hundred rows, and then at repeatedly doubled numbers while this
     takes a small part of the time. For more rows it is predicted as a power of the number of rows.
@@ -118,11 +118,12 @@ def choose_sample(
     rows = MIN_ROWS // STEP**2
     growths: tuple[float, ...] = (LARGEST_GROWTH, LARGEST_GROWTH)
     known: list[tuple[float, float]] = []  # seconds of the training, and with its scoring
-    while (whole := sum(parts := seconds_of(rows))) > 0:  # not if it fails, or a clock stands
+    # 0 if the fit fails or the clock does not advance
+    while (whole := sum(parts := seconds_of(rows))) > 0:
         known.append((parts[0], whole))
         if len(known) > 1:
             growths = tuple(map(_growth, *known[-3:]))
-        # With few rows the cost grows by less than with many.
+        # The exponent increases with the number of rows.
         most_alone, most = (max(each, PROBABLE_GROWTH) for each in growths)
         last = on_more_rows(parts[0], rows, n_samples, most_alone)
         if on_more_rows(whole, rows, n_train, most) <= time_for_each(last):
@@ -223,8 +224,7 @@ class Pace:
     def on(self, n_rows: int) -> tuple[float, float]:
         """Predict both for a number of rows.
 
-        Time grows as a power of the rows, or in proportion to them after a beginning that takes
-        the same time for any number.
+        The time is a power of the number of rows, or a linear function with an intercept.
         """
         (n_before, _, before), (n, training, whole) = [(0, 0.0, 0.0), *self.known][-2:]
         slope = min(max(whole - before, 0.0) / (n - n_before), whole / n)
@@ -238,8 +238,8 @@ class Pace:
     def of(cls, model: Any, X: Samples, y: Targets, most: float) -> "Pace | None":
         """Measure a model on more and more rows while this takes less than `most` seconds.
 
-        There are at least two measurements: the first may be of code that is loaded. None if all
-        fits fail, which the search finds out itself.
+        There are at least two measurements, because the first may include loading code. None if
+        all fits fail; the search itself then reports the failures.
         """
         n_rows, n = FEWEST_OF_MODELS, num_samples(X)
         rows = np.random.default_rng(0).permutation(n)
@@ -247,7 +247,7 @@ class Pace:
         while n_rows <= n // 2 and (len(known) < 2 or known[-1][-1] * STEP_OF_MODELS < most):
             try:
                 known.append((n_rows, *_seconds_of(clone(model), X, y, rows[:n_rows])))
-            except Exception:  # of few rows, which may be of one class
+            except Exception:  # a few rows may contain only one class
                 if n_rows > MIN_ROWS:
                     break
             n_rows *= STEP_OF_MODELS
@@ -265,7 +265,7 @@ def _seconds_of(model: Any, X: Samples, y: Targets, rows: np.ndarray) -> tuple[f
         fit(model, *data, {})
         fitted = now()
         model.predict(few)
-    Interrupts.heed()  # an MLP of scikit-learn swallows it
+    Interrupts.heed()  # scikit-learn's MLP catches it
     return fitted - start, max(now() - start, SHORTEST)
 
 
@@ -274,9 +274,9 @@ def paces_of(
 ) -> tuple[dict[str, Pace], list[str]]:
     """Measure the models of a list, and name those too slow for a time limit.
 
-    These cannot train on the fewest rows of a fold in their share of the time, or not on all rows
-    in the time allowed for the last training; or the time to measure was up before them. The
-    fastest always stays.
+    A model is too slow if a fit on the minimum number of rows takes longer than its share of the
+    time, if the refit takes longer than allowed, or if the time for measuring was up. The fastest
+    model is always kept.
 
     Parameters
     ----------
@@ -354,7 +354,7 @@ def measured_sample(
                 seconds = seconds_of_one_fit(context, n_rows)
             except Exception:
                 return math.nan, math.nan
-            Interrupts.heed()  # scikit-learn's MLP swallows it
+            Interrupts.heed()  # scikit-learn's MLP catches it
             return seconds
 
     n_train = max(count_rows(train) for train, _ in context.splits)

@@ -1,4 +1,4 @@
-"""Contributions of a test fold's rows to its score, in blocks, for a report's interval.
+"""Contributions of the rows of a test fold to its score, in blocks, for intervals of reports.
 
 Rows are grouped in blocks, the same for all candidates, so that little is stored per candidate: a
 number for each block.
@@ -17,8 +17,9 @@ from sksearch.fitting.run._results import ResultRow
 from sksearch.fitting.run._tasks import NUMBER, Context
 from sksearch.resources._data import row_numbers
 
-N_BLOCKS = (240, 120, 60, 30)  # with more, an interval is hardly better
-MOST_NUMBERS = 1_000  # of a candidate, all folds together; repeated folds would have many more
+N_BLOCKS = (240, 120, 60, 30)  # with more blocks, an interval is hardly better
+# Limit per candidate over all folds, because repeated folds would have many more
+MOST_NUMBERS = 1_000
 
 
 def blocks_of_rows(splits: list, n_rows: int, groups: Targets = None) -> np.ndarray | None:
@@ -45,7 +46,7 @@ def blocks_of_rows(splits: list, n_rows: int, groups: Targets = None) -> np.ndar
     units = np.arange(n_rows)
     if groups is not None:
         units = np.unique(to_numpy(groups), return_inverse=True)[1].ravel()
-    fold = np.full(units.max() + 1, len(splits))  # the first that tests the unit
+    fold = np.full(units.max() + 1, len(splits))  # first fold that tests each unit
     for i, test in reversed([*enumerate(tests)]):
         fold[units[test]] = i
     # At random, but fold by fold, so that each fold has few blocks.

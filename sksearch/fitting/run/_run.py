@@ -1,4 +1,4 @@
-"""One run of a search: jobs into tasks, outputs into results, and when to stop."""
+"""One run of a search: tasks of jobs, results of outputs, and stopping."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -40,7 +40,7 @@ class Ending:
     """End of a search; `why` is a reason of `Recorder.stop`, "" while the search runs."""
 
     why: str = ""
-    up: float = 0.0  # the timeout that was up, seconds
+    up: float = 0.0  # the timeout that was reached, in seconds
     won: tuple[int, int] | None = None  # trial and resource of the winner
 
 
@@ -78,20 +78,20 @@ class Recorder:
         return check_random_state(random_state)
 
     def open(self, kind: type, params: dict[str, Any], setup: Setup) -> None:
-        """Check that the record belongs to this search, or begin it."""
+        """Check that the record belongs to this search, or begin a new record."""
 
     def replay(self, run: "Run") -> None:
         """Replay the record into a run."""
 
     def recorded_output(self, task: Task) -> Output | None:
-        """Return the output of a task that an earlier process has run, None if it has not."""
+        """Return the output of a task that was run by an earlier process, otherwise None."""
         return None
 
     def adopt(self, task: Task, output: Output) -> None:
         """Store a state from another machine permanently."""
 
     def keep(self, task: Task, output: Output) -> None:
-        """Keep an output of a job that waits for others, if its worker could not."""
+        """Store an output of an unfinished job if its worker could not."""
 
     def record_job(self, job: Job, exhausted: bool) -> None:
         """Record a job that begins."""
@@ -100,13 +100,13 @@ class Recorder:
         """Record the outputs of a finished job."""
 
     def stop(self, why: str, timeout: float | None = None) -> None:
-        """Record that the search has ended, and `timeout` if it was up.
+        """Record the end of the search, and `timeout` if it was reached.
 
         It is "finished", was "stopped" by the user's limits or by a "callback", or "interrupted".
         """
 
     def record_winner(self, trial_id: int, resource: int) -> None:
-        """Record the winner, and with which resource."""
+        """Record the winner and its resource."""
 
 
 class Run(Workload):
@@ -149,8 +149,9 @@ class Run(Workload):
         self.findings = Findings(setup, study.history, watch)
         self._curves = CurveTasks(setup, self.findings.outputs, self.findings.incumbent)
         self.done = self.heard_stop = self.is_up = False
-        self._tasks: dict[int, list[Task]] = {}  # of the trials that run
-        self._is_news = True  # for the record: not while replaying, nor after an interrupt
+        self._tasks: dict[int, list[Task]] = {}  # tasks of running trials
+        # Whether to write to the journal: not during a replay or after an interrupt
+        self._is_news = True
         endless = study.scheduler.told.at_once or study.scheduler.told.by_fold
         self._rungs = RungContexts(callbacks, setup.plan, setup.context.search, endless)
         self._warned, self._listens = False, callbacks.listens
@@ -181,7 +182,7 @@ class Run(Workload):
             self._rungs.close()
             self.recorder.stop(why, self.setup.time.timeout if self.is_up else None)
 
-    # ---- what the loop calls
+    # ---- called by the loop
 
     def unfinished_jobs(self) -> Sequence[Job]:
         """Return the jobs that an earlier process had asked for when it died."""
@@ -243,17 +244,17 @@ class Run(Workload):
             self.recorder.keep(task, output)
 
     def on_interrupt(self) -> None:
-        """Keep results that come now, but do not record them: a replay has no such order.
+        """Keep results that arrive now, but do not record them: their order cannot be replayed.
 
-        A resumed search finds them in the workers' folder.
+        A resumed search reads them from the folder of the workers.
         """
         self._is_news, self.states.keeps_files = False, True
 
     def on_result(self, job: Job) -> None:
-        """Free states, report, and stop if nothing more can be found."""
+        """Free states, report progress, and stop if a stopping rule applies."""
         self._watch.update()
         retired = list(self.study.scheduler.retired(self.study.history, job))
-        for trial_id in retired:  # whose states are no longer needed
+        for trial_id in retired:  # their states are no longer needed
             self.states.drop_trial(trial_id, len(self.context.splits))
         ends = self.findings.see(job, retired, self._is_news)
         self.done |= ends
@@ -278,7 +279,7 @@ class Run(Workload):
         """Seconds until running tasks are stopped, to leave time for the last training."""
         return self.setup.time.left_to_stop()
 
-    # ---- what the recorder calls
+    # ---- called by the recorder
 
     def replay(self, job: Job, outputs: list[Output]) -> None:
         """Enter the outputs that a job had in an earlier process."""
@@ -304,7 +305,7 @@ class Run(Workload):
         with ExitStack() as stack:
             try:
                 stack.enter_context(executor)
-            except (TypeError, AttributeError, PicklingError) as error:  # as pickle has it
+            except (TypeError, AttributeError, PicklingError) as error:  # errors raised by pickle
                 what = "func" if self.context.is_function else "the search"
                 raise TypeError(
                     f"{what} cannot be sent to worker processes ({first_line(error)}): create "
@@ -314,14 +315,15 @@ class Run(Workload):
             yield
 
     def _ask_callback(self) -> None:
-        """Ask the user's function whether the search ends here."""
+        """Call the user's callback, which may end the search."""
         if self.setup.stops.callback is not None:
             answer = self.setup.stops.callback(self.study.history)
-            if isinstance(answer, bool | np.bool_) and answer:  # and no other truthy value
+            # Other truthy values do not stop the search
+            if isinstance(answer, bool | np.bool_) and answer:
                 self.done = self.heard_stop = True
 
     def _state_for(self, job: Job, fold: int) -> Kept | None:
-        """The state to continue from; of a parent, which continues as well, a copy."""
+        """The state to continue from; a copy if it belongs to a parent, which also continues."""
         if job.parent is None:
             return self.states.get(job.trial_id, fold)
         state = self.states.get(job.parent, fold)

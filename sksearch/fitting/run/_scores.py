@@ -44,7 +44,7 @@ STICKY = (
 
 
 NO_SCORE = "scoring must return a number, got None (<class 'NoneType'>) instead"
-#: Number of first jobs without a score after which the scorer is to blame.
+#: Number of first jobs without a score after which the scorer is considered the cause.
 N_INVALID, N_WITHOUT_SCORE = 3, 10
 
 
@@ -56,7 +56,7 @@ class InvalidScoreError(TypeError, ValueError):
 
 
 def reraise_if_not_the_candidates(context: Context, error: BaseException) -> None:
-    """Re-raise exceptions that are not a candidate's failure: Ctrl-C, or all if requested."""
+    """Re-raise exceptions that are not failures of a candidate: Ctrl-C, or all if requested."""
     Interrupts.let_pass(error)
     if context.error_score == "raise" and isinstance(error, Exception):
         raise error
@@ -73,7 +73,7 @@ def failure(error: BaseException) -> tuple[str, str]:
         return "crash", text
     is_full = isinstance(error, MemoryError) or any(
         cls.__name__ == "OutOfMemoryError"
-        for cls in type(error).__mro__  # of PyTorch, CuPy
+        for cls in type(error).__mro__  # errors of PyTorch and CuPy
     )
     if not is_full and isinstance(error, RuntimeError):
         is_full = any(words in text for words in MEMORY_WORDS)
@@ -87,7 +87,7 @@ def is_gpu_broken(error: BaseException) -> bool:
 
 def error_scores(context: Context) -> Scores:
     """Return the score of a failed fit, for each metric known in advance."""
-    # With "raise" only SystemExit and the like come here.
+    # With "raise", only errors such as SystemExit reach this line.
     score = np.nan if context.error_score == "raise" else context.error_score
     if isinstance(context.scorer, MultimetricScorer):
         return dict.fromkeys(context.scorer._scorers, score)
@@ -190,7 +190,7 @@ def _as_numbers(context: Context, scores: object) -> tuple[Scores, str, str]:
     found, status, text = {}, "ok", ""
     for name, value in scores.items():
         if isinstance(context.scorer, MultimetricScorer) and isinstance(value, str):
-            details, error = value, value.strip().splitlines()[-1]  # of a traceback
+            details, error = value, value.strip().splitlines()[-1]  # last line of a traceback
         else:
             try:
                 found[str(name)] = _as_number(value, name)
@@ -199,7 +199,7 @@ def _as_numbers(context: Context, scores: object) -> tuple[Scores, str, str]:
                 if context.error_score == "raise":
                     raise
                 details = error = first_line(invalid)
-        # This metric failed, the others need not have.
+        # The other metrics may have a score.
         _warn_scoring_failed(context, details)
         found[str(name)] = context.error_score
         if name == counts:
@@ -259,7 +259,7 @@ def scores_have_names(scoring: Scoring, refit: object, scorer: Scorer) -> bool |
     Parameters
     ----------
     scoring, refit : object
-        As the user gave them.
+        As passed by the user.
     scorer : callable
         The scorer that ``scoring`` names.
     """
@@ -280,8 +280,8 @@ def check_scorer(outputs: list, n_jobs: float = math.inf) -> None:
     outputs : list of Output
         Outputs of one or more jobs.
     n_jobs : float, default=inf
-        Number of these jobs. None marks a candidate without a score, so a scorer is blamed for
-        None only after several jobs.
+        Number of these jobs. None means that a candidate has no score, so the scorer is only
+        considered the cause after several jobs.
     """
     start = f"{InvalidScoreError.__name__}: "
     if all(output.error.startswith(start) for output in outputs):

@@ -42,7 +42,7 @@ class Setup:
     scheduler: Scheduler
     plan: SearchPlan
     folds: Folds
-    evaluate: Callable[..., Output]  # of the context, a task and its environment
+    evaluate: Callable[..., Output]  # called with the context, a task and its environment
     earlier: tuple[EarlierTask, ...] = ()
     time: TimeLimit = field(default_factory=TimeLimit)
     stops: Stops = Stops()
@@ -51,7 +51,8 @@ class Setup:
     refit_metric: str = "score"  # the metric that counts
     ensemble: int = 0  # largest number of models averaged; 0: the best one is used alone
     rule: Callable | None = None  # the user's function that chooses the winner
-    columns: tuple[str, ...] = ()  # of ``cv_results_``: keys of a candidate's rows
+    # Columns of ``cv_results_`` that identify the rows of a candidate
+    columns: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()  # models of a list, too slow for the time
     is_namesake: bool = False  # whether it ends as scikit-learn's does, and never earlier
 

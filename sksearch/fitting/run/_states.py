@@ -17,7 +17,7 @@ from sksearch._utils._terminal import printable
 from sksearch.base._state import State
 from sksearch.estimators._family import family_of
 
-N_DIGITS = 16  # of a state's digest, in the name of its file
+N_DIGITS = 16  # digits of the digest of a state in the name of its file
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class StateStore:
 
 
 def as_state(kept: Kept, home: str = "") -> State:
-    """The state itself, of one in memory, in a file, or pickled; `home` as in `load_state`.
+    """Return a state that is in memory, in a file or pickled; `home` as in `load_state`.
 
     Raises
     ------
@@ -202,7 +202,7 @@ class _SizePickler(_StatePickler):
         self.seen: set = set()
 
     def address_of(self, obj: object) -> Address | None:
-        return None  # objects with code count with their code
+        return None  # so that the code of objects is included
 
     def persistent_id(self, obj: object) -> Any:
         if type(obj) is not str and not isinstance(obj, np.dtype):
@@ -227,13 +227,13 @@ def first_line(error: BaseException) -> str:
     """The kind of an error and the first line of its text."""
     try:
         text = str(error)
-    except BaseException:  # an error whose text cannot be made is still an error
+    except BaseException:  # str(error) may itself raise an error
         text = "<no text>"
     return printable(f"{type(error).__name__}: {text[:LONGEST]}".strip().splitlines()[0])
 
 
 def shortened(text: str) -> str:
-    """Leave the middle of a long text out: the beginning and end of a traceback matter."""
+    """Remove the middle of a long text, keeping the beginning and the end of a traceback."""
     left_out = len(text) - 2 * LONGEST
     if left_out <= LONGEST:
         return text

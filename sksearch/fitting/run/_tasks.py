@@ -118,16 +118,17 @@ class Context:
     splits: list  # the frozen folds, pairs of (train, test)
     resource: Resource
     seed: int  # seed of the search
-    n_candidates: int  # as planned, for messages
+    n_candidates: int  # planned number, for messages
     estimator: Any = None  # unfitted; None if a function is minimized
     y: Targets = None
-    scorer: Any = None  # of one metric or of several
+    scorer: Any = None  # scorer of one metric or of several
     metric: str | None = None  # the one to optimise; None: the only one, or the first
-    has_names: bool | None = False  # of scores; None: a function of the user's may decide
+    # Whether scores have names; None: unknown for a user's function
+    has_names: bool | None = False
     fit_params: dict = field(default_factory=dict)  # routed to the estimator
     score_params: dict = field(default_factory=dict)  # routed to the scorer
     strata: np.ndarray | None = None  # class index of each row
-    classes: Labels = None  # of the whole y
+    classes: Labels = None  # labels of the whole y
     error_score: Any = np.nan
     return_train_score: bool = False
     verbose: int = 0
@@ -138,7 +139,8 @@ class Context:
     changing: tuple[str, ...] | None = None  # parameters that may change in training; None: all
     sample: RowSample | None = None  # rows of the training folds; None: all
     home: str = field(default_factory=here)  # process that defines the classes of states
-    blocks: np.ndarray | None = None  # by row, whose contributions to scores are kept together
+    # Block of each row; contributions to scores are stored per block
+    blocks: np.ndarray | None = None
     #: Test rows of the kept predictions by fold, for an average; None if not needed.
     kept: list[np.ndarray] | None = None
     #: Best methods of models without probabilities, for scores that need some.
@@ -167,11 +169,12 @@ class Task:
     callbacks: Any  # a leaf of the tree of contexts
     state: Any = None  # a State, SavedState or bytes from the last rung; None: new, or lost
     before: tuple[Stage, ...] = ()  # stages to continue from, from the beginning
-    continues: bool = False  # whether there was a state; a lost one is trained again by stages
+    # Whether there was a state; a lost state is trained again, stage by stage
+    continues: bool = False
     keep: bool = False  # whether a later rung may continue from here
-    curve: CurveTask | None = None  # a count that training finds
-    predicts: bool = False  # whether predictions are wanted, for an average of candidates
-    seconds_before: float = 0.0  # of training, at earlier rungs that this one continues from
+    curve: CurveTask | None = None  # set if the number of steps is found in training
+    predicts: bool = False  # whether to return predictions, for an average of candidates
+    seconds_before: float = 0.0  # training time at the earlier rungs from which this one continues
 
     @property
     def name(self) -> str:
@@ -189,7 +192,7 @@ class Task:
             return self
         try:
             return replace(self, state=self.state.read())
-        except (OSError, ValueError):  # absent, or another one: it is trained again
+        except (OSError, ValueError):  # missing or replaced: the model is trained again
             return replace(self, state=None)
 
 
@@ -206,7 +209,7 @@ class Output:
     test_scores: Any = None  # a number, or a dict of them by metric
     score_time: float = 0.0
     train_scores: Any = None  # None if not asked for
-    stop: bool = False  # whether a callback asks to stop
+    stop: bool = False  # whether a callback requests a stop
     n_test_samples: int = 0
     n_steps: int = 0  # steps of training that a later rung continues from
     seconds: float = 0.0  # spent in training since the beginning
@@ -214,5 +217,6 @@ class Output:
     span: Any = None  # when it began and ended, and the worker's name; None if unknown
     measures: dict | None = None  # measures for objectives and bounds, by name
     rows: bytes | None = None  # contributions of blocks of test rows to the score; None: unknown
-    predictions: bytes | None = None  # of test rows, see `_predictions`; None: not wanted, or none
+    # For test rows, see `_predictions`; None: not needed or not available
+    predictions: bytes | None = None
     are_decisions: bool = False  # whether predictions have no probabilities yet

@@ -33,7 +33,7 @@ class TopTrials:
         """Insert a trial; return the id of the trial displaced, if any."""
         entry = (-score, -resource, trial.bracket, trial.id)
         known = next((e for e in self._entries if e[-1] == trial.id), None)
-        if known is not None and not entry < known:  # it was better, at an earlier rung
+        if known is not None and not entry < known:  # its earlier rung was better
             return []
         if not math.isfinite(score):
             return [trial.id]
