@@ -108,7 +108,7 @@ class AfterSearch:
         Returns
         -------
         params : list of dict
-            The winner first, then the others, best first. They can be the `initial_params` of
+            The winner first, then the others, best first. They can be ``known["params"]`` of
             another search.
 
         Raises
@@ -289,7 +289,7 @@ def best(search: FinishedSearch, n: int = 10) -> list[Params]:
     -------
     params : list of dict
         The winner first, then the others, best first: those that got most of the resource come
-        before others, unless any rung may win. They can be the ``initial_params`` of another
+        before others, unless any rung may win. They can be ``known["params"]`` of another
         search.
 
     Raises

@@ -4,12 +4,13 @@ from dataclasses import dataclass
 
 from sksearch.history import Problem
 from sksearch.schedulers._asynchronous import AsynchronousScheduler
+from sksearch.schedulers._brackets import Selecting
 from sksearch.schedulers._halving import Halving
 from sksearch.schedulers._successive_halving import SuccessiveHalving
 
 
 @dataclass(frozen=True)
-class ASHA(Halving, AsynchronousScheduler):
+class ASHA(Halving, AsynchronousScheduler, Selecting):
     """Asynchronous successive halving: promote each candidate among the best of its rung so far.
 
     A free worker promotes, from the highest rung down, a candidate among the best ``1 / factor``
@@ -25,6 +26,9 @@ class ASHA(Halving, AsynchronousScheduler):
         "stopping" decides once, when a candidate has reached a rung: it continues immediately if
         it is among the best ``1 / factor`` of the rung so far, and never otherwise. No fitted
         state has to be kept for later.
+    select : {"auto", "best", "top"}, default="auto"
+        Candidates that may win in `SearchCV`: all of them ("best"), or only those with the largest
+        resource ("top"). "auto": "top" for rows and folds, otherwise "best".
 
     Notes
     -----

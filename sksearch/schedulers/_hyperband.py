@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from sksearch.history import Problem
-from sksearch.schedulers._brackets import BracketScheduler, ladder
+from sksearch.schedulers._brackets import BracketScheduler, Selecting, ladder
 from sksearch.schedulers._halving import Halving
 
 
 @dataclass(frozen=True)
-class Hyperband(Halving, BracketScheduler):
+class Hyperband(Halving, BracketScheduler, Selecting):
     """Brackets of successive halving, one for each possible lowest rung.
 
     The resource at which candidates can be distinguished is unknown, so every lowest rung is
@@ -34,6 +34,9 @@ class Hyperband(Halving, BracketScheduler):
         Brackets to run, by their number of promotions s, in this order. None: all of them, s from
         s_max to 0. ``range(4, 1, -1)`` excludes those with full fits, which are few and expensive,
         but help if low rungs mislead.
+    select : {"auto", "best", "top"}, default="auto"
+        Candidates that may win in `SearchCV`: all of them ("best"), or only those with the largest
+        resource ("top"). "auto": "top" for rows and folds, otherwise "best".
 
     Notes
     -----

@@ -18,7 +18,7 @@ from numbers import Integral
 
 from sksearch.base import Plan, Rung, Scheduler
 from sksearch.history import Problem
-from sksearch.schedulers._brackets import BracketScheduler, n_promoted
+from sksearch.schedulers._brackets import BracketScheduler, Selecting, n_promoted
 
 BEGINNING = 10  # in [1]_ candidates start with 2 of at most 20 epochs: one tenth
 N_WHOLE = 10  # candidates at full resource that the default budget would cover
@@ -26,7 +26,7 @@ MAX_DENOMINATOR = 10**6  # 0.3 is 3/10, and floor(0.3 * 10) keeps 3; as a binary
 
 
 @dataclass(frozen=True)
-class IncrementalEvaluation(BracketScheduler):
+class IncrementalEvaluation(BracketScheduler, Selecting):
     """One bracket that spends most of its budget at the lowest rung.
 
     Each candidate of the population gets ``min_resources`` units. Then the best `keep` of them
@@ -47,6 +47,9 @@ class IncrementalEvaluation(BracketScheduler):
         Size of the population: by the formula of Algorithm 1 in [1]_, or the largest that `budget`
         covers. The two differ little up to ``keep=0.5``; above, the formula leaves a large part
         unspent.
+    select : {"auto", "best", "top"}, default="auto"
+        Candidates that may win in `SearchCV`: all of them ("best"), or only those with the largest
+        resource ("top"). "auto": "top" for rows and folds, otherwise "best".
 
     Notes
     -----
