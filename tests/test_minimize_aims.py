@@ -135,7 +135,9 @@ def test_who_is_refused_is_never_tried():
         tried.append(params)
         return bowl(params)
 
-    found = minimize(func, SPACE, n_iter=12, random_state=0, constraints=lambda p: p["x"] < 0)
+    found = minimize(
+        func, SPACE, n_iter=12, random_state=0, known={"constraints": lambda p: p["x"] < 0}
+    )
     assert len(tried) == 12
     assert all(params["x"] < 0 for params in tried)
     assert found.x["x"] > -0.4, "the best that is allowed is near 0"
@@ -147,7 +149,7 @@ def test_bounds_on_what_is_returned_are_kept(sampler, as_list):
     bound = Bound("memory", "<=", 0.1)
     found = minimize(
         measured, SPACE, n_iter=20, sampler=sampler, random_state=0,
-        constraints=[bound] if as_list else bound,
+        known={"constraints": [bound] if as_list else bound},
     )  # fmt: skip
     kept = [t.params for t in found.history.trials if abs(t.params["x"]) <= 0.1]
     assert found.fun == min(map(bowl, kept))
@@ -155,11 +157,13 @@ def test_bounds_on_what_is_returned_are_kept(sampler, as_list):
 
 
 def test_a_bound_may_be_on_the_loss_or_an_objective():
-    found = minimize(bowl, SPACE, n_iter=6, random_state=0, constraints=Bound("loss", ">=", 0.2))
+    found = minimize(
+        bowl, SPACE, n_iter=6, random_state=0, known={"constraints": Bound("loss", ">=", 0.2)}
+    )
     assert found.fun >= 0.2
     found = minimize(
         two, SPACE, objectives=["a", "b"], n_iter=10, random_state=0,
-        constraints=Bound("a", "<=", 0.1),
+        known={"constraints": Bound("a", "<=", 0.1)},
     )  # fmt: skip
     assert (found.pareto.values[:, 0] <= 0.1).all()
 
@@ -167,7 +171,11 @@ def test_a_bound_may_be_on_the_loss_or_an_objective():
 def test_if_no_candidate_satisfies_a_bound_the_nearest_is_named():
     with pytest.warns(UserWarning, match="No candidate satisfies all bounds"):
         found = minimize(
-            measured, SPACE, n_iter=6, random_state=0, constraints=Bound("memory", ">=", 2)
+            measured,
+            SPACE,
+            n_iter=6,
+            random_state=0,
+            known={"constraints": Bound("memory", ">=", 2)},
         )
     assert not found.success
     assert "No candidate satisfies all bounds" in found.message
@@ -176,8 +184,7 @@ def test_if_no_candidate_satisfies_a_bound_the_nearest_is_named():
 
 def test_a_target_counts_only_within_bounds():
     found = minimize(
-        measured, SPACE, n_iter=5, target=10, random_state=0, initial_params={"x": 0.9, "y": 0},
-        constraints=Bound("memory", "<=", 0.8),
+        measured, SPACE, n_iter=5, target=10, random_state=0, known={"params": {"x": 0.9, "y": 0}, "constraints": Bound("memory", "<=", 0.8)},
     )  # fmt: skip
     assert found.nfev > 1
     assert found.message == "The target was reached."
@@ -195,7 +202,9 @@ def test_a_target_counts_only_within_bounds():
 )
 def test_what_a_bound_needs_is_named(value, said):
     with pytest.raises(RuntimeError, match=said):
-        minimize(lambda params: value, SPACE, n_iter=2, constraints=Bound("memory", "<=", 1))
+        minimize(
+            lambda params: value, SPACE, n_iter=2, known={"constraints": Bound("memory", "<=", 1)}
+        )
 
 
 # ---- the end
@@ -254,10 +263,10 @@ def test_what_cannot_be_used_is_refused_before_a_call(name, value, said):
     ("kwargs", "said"),
     [
         ({"scheduler": PASHA(9), "objectives": ["a", "b"]}, "a single score"),
-        ({"scheduler": PASHA(9), "constraints": Bound("a", "<=", 1)}, "a single score"),
+        ({"scheduler": PASHA(9), "known": {"constraints": Bound("a", "<=", 1)}}, "a single score"),
         ({"scheduler": FullFidelity(None)}, "would never end"),
         (
-            {"initial_params": {"x": 0.5, "y": 0.5}, "constraints": lambda p: p["x"] < 0},
+            {"known": {"params": {"x": 0.5, "y": 0.5}, "constraints": lambda p: p["x"] < 0}},
             r"initial_params\[0\].* not allowed by constraints",
         ),
     ],

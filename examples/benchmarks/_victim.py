@@ -89,8 +89,8 @@ def make_search(kind, seed, n_jobs, checkpoint_dir):
         scoring=make_scorer(name, bad),
         n_jobs=n_jobs,
         random_state=seed,
-        initial_params=[guesses[i] for i in order],
-        max_retries=0,
+        known={"params": [guesses[i] for i in order]},
+        workers={"retries": 0},
         checkpoint_dir=checkpoint_dir,
         **kwargs,
     )

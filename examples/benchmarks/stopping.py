@@ -25,7 +25,7 @@ from sksearch.datasets import load
 N_SEARCH, N_TEST = 800, 5_000
 OTHERS = [table for table in TABLES if table not in ("breast_cancer", "digits")]
 MODELS = ("svm", "linear")
-RULES = {"converged": {"stop": "converged"}, "patience": {"patience": 20}}
+RULES = {"converged": {"stop": "converged"}, "patience": {"stop": {"patience": 20}}}
 MOST_LOST = 0.5  # standard errors
 
 

@@ -171,7 +171,8 @@ class Grouped(BaseSearchCV):
         self : object
             The search.
         """
-        groups, changed = self._groups(), {}
+        groups = self._groups()
+        changed: dict[str, dict[str, Any]] = {}
         for name in list(params):
             group, is_nested, key = name.partition("__")
             if is_nested and group in groups:

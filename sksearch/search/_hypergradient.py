@@ -332,11 +332,11 @@ class HypergradientSearchCV(BaseSearch):
     def _own_space(self, estimator: Estimator) -> Any:
         """Return the ranges; the range of penalties applies to each of them."""
         parts = parts_of(estimator)
-        given = self._flat_params()
+        params = self._flat_params()
         for name in ("objectives", 'known["constraints"]', 'known["results"]'):
-            if given[name] is not None:
+            if params[name] is not None:
                 raise ValueError(
-                    f"{name}={given[name]!r}: this search only follows the gradient of "
+                    f"{name}={params[name]!r}: this search only follows the gradient of "
                     "one loss. Leave it out, or use GPBayesSearchCV."
                 )
         given: Any = self.param_distributions

@@ -174,7 +174,13 @@ def run(engine, n_jobs, limits):
     limits = {name: limits[name] for name in limits.keys() & {"candidate_timeout"}}
     with engine():
         result = minimize(
-            loss, SPACE, n_iter=6, n_jobs=n_jobs, batch_size=2, random_state=0, **limits
+            loss,
+            SPACE,
+            n_iter=6,
+            n_jobs=n_jobs,
+            workers={"batch_size": 2},
+            random_state=0,
+            **limits,
         )
     found["minimize"] = result.fun
     check("minimize")
@@ -213,7 +219,7 @@ LOCAL = {
     "serial": (nullcontext, 1, {}),
     "threading": (lambda: joblib.parallel_config("threading"), 2, {}),
     "workers": (nullcontext, 2, {}),
-    "isolated": (nullcontext, 1, {"candidate_timeout": 600}),
+    "isolated": (nullcontext, 1, {"workers": {"timeout": 600}}),
     "virtual": (VirtualClock, 1, {}),
     "pool": (lambda: joblib.parallel_config(in_process_pool(), n_jobs=2), None, {}),
     "dask threads": (dask_threads, None, {}),

@@ -138,7 +138,7 @@ SEARCHES = [
     (PBTSearchCV, {"population_size": 4, "step": 3} | EPOCHS),
 ]
 WAYS = {
-    "isolated": (Curve, {"n_jobs": 1, "candidate_timeout": 600}),
+    "isolated": (Curve, {"n_jobs": 1, "workers": {"timeout": 600}}),
     "workers": (Curve, {"n_jobs": 2}),
     "suspects": (Stumbling, {"n_jobs": 1}),
 }
@@ -203,7 +203,7 @@ def main(way, folder, n_faults, share, seconds=0.0):
         checkpoint = Path(folder, str(n_searches))
         estimator = cls() if cls is Curve else cls(folder=folder)
         found = search(
-            number, seed, estimator, max_retries=20, checkpoint_dir=checkpoint, **options
+            number, seed, estimator, workers={"retries": 20}, checkpoint_dir=checkpoint, **options
         )
         n_interrupted += fit_in_the_end(found)
         assert_same_results(found, expected)

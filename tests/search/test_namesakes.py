@@ -299,21 +299,23 @@ def test_a_grid_continues_from_its_checkpoint(tmp_path):
 def test_guesses_come_first_and_each_point_once(n_jobs):
     grid = {"C": [1, 10, 100], "gamma": [0.1, 1]}
     guess = {"C": 10, "gamma": 1}
-    search = GridSearchCV(SVC(), grid, cv=2, initial_params=guess, n_jobs=n_jobs).fit(X, y)
+    search = GridSearchCV(SVC(), grid, cv=2, known={"params": guess}, n_jobs=n_jobs).fit(X, y)
     others = [params for params in ParameterGrid(grid) if params != guess]
     assert search.cv_results_["params"] == [guess, *others]
 
 
 def test_points_that_are_not_allowed_are_left_out():
     grid = {"C": [1, 10, 100], "gamma": [0.1, 1]}
-    search = GridSearchCV(SVC(), grid, constraints=lambda p: p["C"] * p["gamma"] < 5, cv=2)
+    search = GridSearchCV(
+        SVC(), grid, known={"constraints": lambda p: p["C"] * p["gamma"] < 5}, cv=2
+    )
     assert search.plan(X, y).n_candidates == 3
     assert [p["C"] for p in search.fit(X, y).cv_results_["params"]] == [1, 1, 10]
 
 
 def test_draws_that_are_not_allowed_are_made_again():
     search = RandomizedSearchCV(
-        KNN, {"n_neighbors": randint(1, 9)}, constraints=lambda p: p["n_neighbors"] % 2 == 1,
+        KNN, {"n_neighbors": randint(1, 9)}, known={"constraints": lambda p: p["n_neighbors"] % 2 == 1},
         cv=2, random_state=0,
     ).fit(X, y)  # fmt: skip
     assert len(search.cv_results_["params"]) == 10
@@ -338,7 +340,7 @@ def test_a_report_can_be_made_of_rows_that_repeat():
     ("ends", "space"),
     [
         ({"timeout": 0.3}, QUALITY),
-        ({"patience": 4}, QUALITY),
+        ({"stop": {"patience": 4}}, QUALITY),
         ({"timeout": 0.3}, {"quality": np.linspace(0, 1, 10_000).tolist()}),
         ({"timeout": 0.3}, {"n": When(randint(1, 9), "quality", ">", 0.5), **QUALITY}),
     ],

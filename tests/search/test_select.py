@@ -150,10 +150,10 @@ def test_ranks():
 
 def test_a_target_may_be_reached_at_any_rung():
     target = 0.6
-    search = search_of(target_score=target).fit(X, y)
+    search = search_of(stop={"score": target}).fit(X, y)
     assert search.best_score_ >= target
     assert search.cv_results_["n_resources"].max() < 9
-    top = search_of(target_score=target, select="top").fit(X, y)
+    top = search_of(stop={"score": target}, select="top").fit(X, y)
     assert top.cv_results_["n_resources"].max() == 9
 
 
