@@ -184,7 +184,8 @@ def test_if_no_candidate_satisfies_a_bound_the_nearest_is_named():
 
 def test_a_target_counts_only_within_bounds():
     found = minimize(
-        measured, SPACE, n_iter=5, target=10, random_state=0, known={"params": {"x": 0.9, "y": 0}, "constraints": Bound("memory", "<=", 0.8)},
+        measured, SPACE, n_iter=5, target=10, random_state=0,
+        known={"params": {"x": 0.9, "y": 0}, "constraints": Bound("memory", "<=", 0.8)},
     )  # fmt: skip
     assert found.nfev > 1
     assert found.message == "The target was reached."

@@ -15,7 +15,7 @@ class Reads:
     ----------
     results : bool, default=False
         Whether decisions depend on results, and therefore on the number of jobs running at the
-        same time, which ``batch_size`` limits.
+        same time, which the batch size limits.
     objectives : bool, default=False
         Several objectives instead of a single score: a scheduler compares by rank.
     bounds : bool, default=False

@@ -67,7 +67,7 @@ class FoldRace(Scheduler):
     winner's own comparisons can go wrong, so `error` needs no correction for the number of
     candidates.
 
-    The results known at a comparison depend on the number of running jobs. ``batch_size`` sets
+    The results known at a comparison depend on the number of running jobs. The batch size sets
     this number, with every sampler; at first a job is one fold of one candidate. Until the first
     candidate is complete, the others wait after their first fold. If results are used as they
     arrive, and every candidate has begun, idle workers take the remaining folds of a candidate at

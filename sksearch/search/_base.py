@@ -321,7 +321,7 @@ class BaseSearch(KnownNames, Grouped, AfterSearch, WinnerChoice):
             last rung, with the cause in the first line; if no score is finite. Searches with
             scikit-learn's names only warn about the last, as in scikit-learn.
         TimeoutError
-            If no candidate was scored within `timeout` and `overtime`.
+            If no candidate was scored within `timeout` and the overtime of `stop`.
         KeyboardInterrupt
             On Ctrl-C. The attributes are set from the results so far, without a refit.
         """

@@ -42,7 +42,7 @@ class CMAESSearchCV(BaseSearch):
         Number of candidates; a finite space may have fewer.
     sigma : float, default=0.2
         First standard deviation, as a share of each parameter's range. Smaller values stay near
-        the first of `initial_params`.
+        the first candidate in `known`.
     population_size : int or None, default=None
         Number of candidates from which new ones are made, at least 4. None: depends on the number
         of parameters.

@@ -67,8 +67,8 @@ class SearchCV(BaseSearch):
         Lists or distributions by parameter name, as for `RandomizedSearchCV`, or a list of such
         dicts. None: the default space of the estimator.
     n_iter : int or None, default=None
-        Number of candidates, if the search chooses the scheduler. None: no limit except `timeout`,
-        `patience` and `stop`, or 50 if none of them is set.
+        Number of candidates, if the search chooses the scheduler. None: no limit except `timeout`
+        and `stop`, or 50 if neither is set.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.

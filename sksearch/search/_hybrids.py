@@ -47,7 +47,7 @@ class BOHBSearchCV(BaseSearch):
         Number of times to run all brackets, each time with new candidates.
     scheduler : {"hyperband", "asynchronous"}, default="hyperband"
         "asynchronous" never waits for a rung to end: results then depend on the number and speed
-        of the workers, and `batch_size` is ignored.
+        of the workers, and their batch size is ignored.
     transfer : {"rung", "none", "all", "survivors", "same"}, default="rung"
         Results that the proposals learn from. "rung": the largest resource with enough results, as
         in [1]_, and at least a fortieth of `max_resources`. The others use the lowest rung of the

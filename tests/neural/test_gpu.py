@@ -191,7 +191,8 @@ def test_processes_share_a_gpu_and_leave_it_as_it_was(images):
     before = free()
     search = HyperbandSearchCV(
         quick(), {"learning_rate": [0.05, 0.1], "n_filters": [4, 8, 16]}, resource="epochs",
-        max_resources=9, cv=HALVES, random_state=0, refit=False, n_jobs=3, workers={"devices": [0]},
+        max_resources=9, cv=HALVES, random_state=0, refit=False, n_jobs=3,
+        workers={"devices": [0]},
     ).fit(*images)  # fmt: skip
     assert set(search.statuses_) == {"ok"}
     assert search.best_score_ > 0.8

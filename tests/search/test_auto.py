@@ -211,7 +211,8 @@ def test_a_time_that_ends_between_two_ticks_of_a_virtual_clock_ends():
 def test_a_time_ends_brackets_that_stopped_the_estimator_as_it_is_early():
     search = SearchCV(
         Slow(seconds=10.0, quality=0.0), {"quality": uniform()}, timeout=600, cv=2,
-        resource="n_samples", scheduler=IteratedHalving(), known={"params": "auto"}, random_state=0,
+        resource="n_samples", scheduler=IteratedHalving(), known={"params": "auto"},
+        random_state=0,
     )  # fmt: skip
     with VirtualClock() as clock:
         search.fit(X, y)

@@ -267,8 +267,8 @@ def test_seconds_and_bytes_are_measured_kept_and_replayed(tmp_path):
 
     def search(n_iter):
         return GPBayesSearchCV(
-            SVC(), {"C": uniform(0.1, 10)}, n_iter=n_iter, n_initial=3, cv=2, known={"constraints": bounds},
-            random_state=0, checkpoint_dir=tmp_path,
+            SVC(), {"C": uniform(0.1, 10)}, n_iter=n_iter, n_initial=3, cv=2,
+            known={"constraints": bounds}, random_state=0, checkpoint_dir=tmp_path,
         ).fit(X, y)  # fmt: skip
 
     first = search(5)

@@ -315,8 +315,8 @@ def test_points_that_are_not_allowed_are_left_out():
 
 def test_draws_that_are_not_allowed_are_made_again():
     search = RandomizedSearchCV(
-        KNN, {"n_neighbors": randint(1, 9)}, known={"constraints": lambda p: p["n_neighbors"] % 2 == 1},
-        cv=2, random_state=0,
+        KNN, {"n_neighbors": randint(1, 9)}, cv=2,
+        known={"constraints": lambda p: p["n_neighbors"] % 2 == 1}, random_state=0,
     ).fit(X, y)  # fmt: skip
     assert len(search.cv_results_["params"]) == 10
     assert {p["n_neighbors"] % 2 for p in search.cv_results_["params"]} == {1}

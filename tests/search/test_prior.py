@@ -312,7 +312,7 @@ def test_it_goes_with_results_of_other_tasks():
     known = earlier_results({"param_C": [1, 10, 100.0], "mean_test_score": [0.5, 0.9, 0.7]})
     rows, labels = np.random.default_rng(0).random((30, 2)), np.arange(30) % 2
     search = GPBayesSearchCV(
-        SVC(), space, known={"prior": {"C": lognorm(1, scale=10)}, "results": known}, n_iter=6, cv=2,
-        random_state=0,
+        SVC(), space, known={"prior": {"C": lognorm(1, scale=10)}, "results": known}, n_iter=6,
+        cv=2, random_state=0,
     ).fit(rows, labels)  # fmt: skip
     assert len(search.cv_results_["params"]) == 6
