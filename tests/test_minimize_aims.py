@@ -235,22 +235,30 @@ def test_without_a_count_a_finite_space_is_gone_through():
     ("name", "value", "said"),
     [
         *(("timeout", value, "'timeout'") for value in (math.nan, math.inf, -1, 0, True, "1 s")),
-        *(("candidate_timeout", value, "'candidate_timeout'") for value in (math.nan, -1, True)),
+        *(("workers", {"timeout": value}, 'workers."timeout"') for value in (math.nan, -1, True)),
         *(("target", value, "'target'") for value in (math.nan, math.inf, -math.inf, True, "low")),
         *(("n_jobs", value, "n_jobs") for value in (0, 1.5, True, "2")),
-        *(("batch_size", value, "batch_size.*'auto'") for value in (0, "many", True, None)),
+        *(("workers", {"batch_size": v}, "batch_size.*'auto'") for v in (0, "many", True, None)),
         *(("n_iter", value, "'n_iter'") for value in (math.nan, -1, True, "9", None)),
         *(("min_resources", value, "min_resources") for value in (0, True, 2.0, None, 2)),
         *(("checkpoint_dir", value, "checkpoint_dir") for value in ("", 3, "a\0b")),
         *(("objectives", value, "objectives=") for value in (3, "loss", ["loss"], ["a", 3])),
         *(("objectives", value, "objectives=") for value in (["a", "-a"], ["-", "b"], [])),
         ("objectives", ["a", "-fit_time"], "another name"),
-        ("constraints", 3, "constraints: 3, at index 0, must be a function"),
-        ("constraints", lambda params: False, "constraints: no allowed candidate"),
-        ("constraints", lambda params: None, "constraints: .* must return True or False"),
-        ("constraints", lambda params: params["z"], "constraints: .* raised KeyError"),
-        ("prior_results", 3, "prior_results: a int is not"),
-        ("prior_results", {"z": [1, 2], "score": [1, 2]}, "none of them lies in the space"),
+        ("known", {"constraints": 3}, 'constraints"]: 3, at index 0, must be a function'),
+        ("known", {"constraints": lambda params: False}, 'constraints"]: no allowed candidate'),
+        (
+            "known",
+            {"constraints": lambda params: None},
+            'constraints"]: .* must return True or False',
+        ),
+        (
+            "known",
+            {"constraints": lambda params: params["z"]},
+            'constraints"]: .* raised KeyError',
+        ),
+        ("known", {"results": 3}, "results.*: a int is not"),
+        ("known", {"results": {"z": [1, 2], "score": [1, 2]}}, "none of them lies in the space"),
     ],
 )
 def test_what_cannot_be_used_is_refused_before_a_call(name, value, said):
@@ -268,7 +276,7 @@ def test_what_cannot_be_used_is_refused_before_a_call(name, value, said):
         ({"scheduler": FullFidelity(None)}, "would never end"),
         (
             {"known": {"params": {"x": 0.5, "y": 0.5}, "constraints": lambda p: p["x"] < 0}},
-            r"initial_params\[0\].* not allowed by constraints",
+            r'known\["params"\]\[0\].* not allowed by known\["constraints',
         ),
     ],
 )

@@ -190,7 +190,7 @@ MISTAKES = {
         lambda: hyperband(min_resources=9, max_resources=3), "lower min_resources",
     ),
     # what is known, and what is asked for
-    "a file of results": (lambda: fit(known={"results": "x.pkl"}), "prior_results='x.pkl'.*load"),
+    "a file of results": (lambda: fit(known={"results": "x.pkl"}), "results.*='x.pkl'.*load"),
     "a guess outside": (lambda: fit(known={"params": {"C": 7}}), "'C' to 7: it must be one of"),
     "a sampler's class": (
         lambda: SearchCV(SVC(), SPACE, sampler=TPESampler).fit(X, Y), "sampler.*pass an instance",

@@ -247,7 +247,7 @@ def test_long_values_that_differ_at_their_end_differ():
 
     old, new = search(500), search(501)
     assert old["settings"] != new["settings"]
-    assert "settings differs: initial_params was [{" in mismatch(old, new)
+    assert 'settings differs: known["params"] was [{' in mismatch(old, new)
 
 
 # ---- the same search going on

@@ -171,16 +171,15 @@ def run(engine, n_jobs, limits):
     assert type(error.kind) is Kind
     assert error.kind is Kind.ODD
     check("an error")
-    limits = {name: limits[name] for name in limits.keys() & {"candidate_timeout"}}
+    at_work = {"batch_size": 2} | limits.get("workers", {})
     with engine():
         result = minimize(
             loss,
             SPACE,
             n_iter=6,
             n_jobs=n_jobs,
-            workers={"batch_size": 2},
+            workers=at_work,
             random_state=0,
-            **limits,
         )
     found["minimize"] = result.fun
     check("minimize")

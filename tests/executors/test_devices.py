@@ -251,7 +251,7 @@ class TestAnErrorThatBreaksTheGpuOfAProcess:
     def test_ends_a_search_of_this_process(self, monkeypatch):
         monkeypatch.setattr(os, "_sticky", False, raising=False)
         broken = search(estimator=Sticky())
-        with pytest.raises(EngineLostError, match=r"without a working GPU.*devices="):
+        with pytest.raises(EngineLostError, match=r"without a working GPU.*devices"):
             broken.fit(X, Y)
         assert set(getattr(broken, "statuses_", ["ok"])) == {"ok"}
 
@@ -402,7 +402,7 @@ def test_a_machine_without_a_driver_has_no_devices(monkeypatch):
 @pytest.mark.parametrize(
     ("devices", "match"),
     [
-        ([], r"devices=\[\] contains no device"),
+        ([], r"devices.*=\[\] contains no device"),
         (
             [0, 2],
             r"contains 2, but this process sees 2 CUDA devices \(CUDA_VISIBLE_DEVICES='6,7'\)",
@@ -414,7 +414,7 @@ def test_a_machine_without_a_driver_has_no_devices(monkeypatch):
         ([0.0], "contains 0.0"),
         ([None], "contains None"),
         ([""], "contains ''"),
-        (0, "'devices' parameter of RandomSearchCV must be"),
+        (0, "devices.* parameter of RandomSearchCV must be"),
     ],
 )
 def test_an_invalid_device_is_refused_before_anything_is_spent(devices, match, machine):
@@ -438,6 +438,6 @@ def test_engines_that_give_devices_themselves_are_named():
     with (
         ThreadPoolExecutor(1) as pool,
         joblib.parallel_config(FuturesBackend(pool)),
-        pytest.raises(ValueError, match="runs on FuturesBackend: leave devices out"),
+        pytest.raises(ValueError, match="runs on FuturesBackend: leave it out"),
     ):
         search(workers={"devices": [0]}).fit(X, Y)

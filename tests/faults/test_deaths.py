@@ -162,7 +162,7 @@ def test_a_training_that_ends_its_process_costs_that_candidate_only(engine, tmp_
     assert statuses(search) == {0.1: {"ok"}, 0.2: {"ok"}, 0.3: {"crash"}, 0.4: {"ok"}}
     assert search.best_params_ == {"quality": 0.4}
     log = trainings(tmp_path / "log")
-    assert [quality for _, quality in log].count(0.3) == 2  # max_retries=1
+    assert [quality for _, quality in log].count(0.3) == 2  # retries: 1
 
 
 def hang():

@@ -89,7 +89,8 @@ def units_of_a_function_on_three_workers():
     args = {"scheduler": SuccessiveHalving(9), "min_resources": 1, "max_resources": 9}
     with VirtualClock(3) as clock:
         result = minimize(trained, PLANE, sampler=RandomSampler(), n_jobs=3,
-                          workers={"batch_size": 3}, timeout=60, random_state=0, **args)  # fmt: skip
+                          workers={"batch_size": 3}, timeout=60, random_state=0,
+                          **args)  # fmt: skip
     return of_function(result) | {"clock": [clock.seconds, clock.busy_seconds]}
 
 

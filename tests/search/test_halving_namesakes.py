@@ -328,7 +328,7 @@ def test_it_is_the_composition_of_its_sampler_and_its_scheduler(name):
     common = {"resource": "epochs", "max_resources": 9, "random_state": 0, "cv": 3}
     named = getattr(sksearch.search, name)(model, space, **common)
     sampler, scheduler = named._compose(Space(space), np.random.RandomState(0))
-    parts = {"sampler": sampler, "scheduler": scheduler, "select": "top"}
+    parts = {"sampler": sampler, "scheduler": scheduler}
     composed = SearchCV(model, space, **parts, **common).fit(X, y)
     assert named.fit(X, y).plan_ == composed.plan_
     assert named.history_.log == composed.history_.log

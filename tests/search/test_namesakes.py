@@ -266,7 +266,7 @@ def test_a_grid_search_has_the_parameters_of_scikit_learn_and_ours():
     assert clone(search).param_grid == {"C": [1, 2]}
     theirs = model_selection.GridSearchCV(SVC(), {}).get_params(deep=False)
     own = search.get_params(deep=False)
-    assert own.keys() >= theirs.keys() | {"timeout", "checkpoint_dir", "candidate_timeout"}
+    assert own.keys() >= theirs.keys() | {"timeout", "checkpoint_dir", "workers"}
     assert "param_distributions" not in own
     assert "GridSearchCV" in search._repr_html_()
     assert search.set_params(param_grid={"C": [3]}).fit(X, y).best_params_ == {"C": 3}
@@ -380,9 +380,7 @@ def test_lists_without_a_count_and_with_time_enough_are_all_tried():
 
 def test_draws_that_nothing_would_end_are_refused_before_anything_is_trained():
     Curve.n_calls = 0
-    with pytest.raises(
-        ValueError, match=r"n_iter=None would never end.* Pass timeout=, patience="
-    ):
+    with pytest.raises(ValueError, match=r"n_iter=None would never end.* Pass timeout=, stop="):
         RandomSearchCV(Curve(), QUALITY, n_iter=None).fit(X, y)
     assert Curve.n_calls == 0
 

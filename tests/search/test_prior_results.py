@@ -1,4 +1,4 @@
-"""`prior_results`: what earlier searches found, whoever made them, and what becomes of it."""
+"""Results in `known`: what earlier searches found, whoever made them, and what becomes of it."""
 
 import math
 from types import SimpleNamespace
@@ -197,7 +197,7 @@ def test_results_outside_of_the_space_are_left_out_and_refused_if_all_are():
     ).fit(X, y)
     assert search.best_params_ == {"C": 1, "gamma": 1}
     search.set_params(known__results=[random_search(), {"params": [{"C": 1e9}], "score": [1.0]}])
-    with pytest.raises(ValueError, match=r"prior_results\[1\] has 1 candidate, but none"):
+    with pytest.raises(ValueError, match=r"results.*\[1\] has 1 candidate, but none"):
         search.fit(X, y)
 
 
@@ -457,7 +457,7 @@ def test_a_checkpoint_knows_what_its_search_began_with(tmp_path):
     same = TPESearchCV(SVC(), SPACE, known={"results": old.cv_results_}, **kwargs).fit(X, y)
     assert same.cv_results_["params"] == first.cv_results_["params"]
     for other in (None, earlier_results(old, same_task=True)):
-        with pytest.raises(SearchMismatchError, match="prior_results"):
+        with pytest.raises(SearchMismatchError, match="results"):
             TPESearchCV(SVC(), SPACE, known={"results": other}, **kwargs).fit(X, y)
 
 

@@ -282,7 +282,7 @@ def test_first_guesses_come_first():
 
 @pytest.mark.parametrize("guess", [{}, {"quality": 3}, {"quality": 0.5, "depth": 1}, "quality"])
 def test_guesses_outside_of_the_space_are_refused(guess):
-    with pytest.raises((ValueError, TypeError), match="initial_params"):
+    with pytest.raises((ValueError, TypeError), match="params"):
         hyperband(known={"params": guess}).fit(X, y)
 
 

@@ -124,7 +124,7 @@ def test_a_parameter_has_the_count_of_the_rung_that_won():
         search_of(cls=ASHASearchCV),
         search_of(cls=IncrementalEvaluationSearchCV, min_resources=1),
         search_of(cls=SearchCV, scheduler=MedianStopping()),
-        search_of(cls=SearchCV, scheduler=SuccessiveHalving()),
+        search_of(cls=SearchCV, scheduler=SuccessiveHalving(select="best")),
     ],
     ids=lambda search: repr(search.get_params().get("scheduler") or type(search).__name__),
 )
