@@ -239,7 +239,7 @@ def test_without_a_count_a_finite_space_is_gone_through():
         *(("target", value, "'target'") for value in (math.nan, math.inf, -math.inf, True, "low")),
         *(("n_jobs", value, "n_jobs") for value in (0, 1.5, True, "2")),
         *(("workers", {"batch_size": v}, "batch_size.*'auto'") for v in (0, "many", True, None)),
-        *(("n_iter", value, "'n_iter'") for value in (math.nan, -1, True, "9", None)),
+        *(("n_iter", value, "n_iter") for value in (math.nan, -1, True, "9", None)),
         *(("min_resources", value, "min_resources") for value in (0, True, 2.0, None, 2)),
         *(("checkpoint_dir", value, "checkpoint_dir") for value in ("", 3, "a\0b")),
         *(("objectives", value, "objectives=") for value in (3, "loss", ["loss"], ["a", 3])),

@@ -56,7 +56,7 @@ def parts(search=None, X=X, y=y, fit_params=None, **params):
         kwargs = {"estimator": SGDClassifier(), "param_distributions": SPACE, "n_iter": 5}
         search = RandomSearchCV(**kwargs | {"random_state": 0} | params)
     setup = search._prepare(X, y, fit_params or {}, check_random_state(search.random_state))
-    return fingerprint(type(search), search.get_params(deep=False), setup, search.random_state)
+    return fingerprint(type(search), search._flat_params(), setup, search.random_state)
 
 
 def differing(old, new):

@@ -410,8 +410,9 @@ def test_a_search_with_objectives_or_bounds_begins_where_others_were_good(sample
     )
     search = SearchCV(
         DecisionTreeClassifier(random_state=0), space, sampler=sampler, n_iter=5, cv=3,
-        known={"results": earlier}, random_state=0, **aims,
-    ).fit(X, y)  # fmt: skip
+        random_state=0, **aims,
+    )  # fmt: skip
+    search.set_params(known__results=earlier).fit(X, y)
     found = [params["max_leaf_nodes"] for params in search.cv_results_["params"]]
     assert 6 in found[:2]
     assert np.median(np.abs(np.array(found) - 6)) <= 4
@@ -420,10 +421,11 @@ def test_a_search_with_objectives_or_bounds_begins_where_others_were_good(sample
 @pytest.mark.parametrize("aims", AIMS.values(), ids=AIMS)
 def test_scores_of_the_same_task_lack_objectives_and_bounds(aims):
     known = earlier_results(random_search(), same_task=True)
+    search = GPBayesSearchCV(SVC(), SPACE, n_iter=4, **aims)
     with pytest.raises(
         ValueError, match=r"of the same task contain only scores.*as results of ano"
     ):
-        GPBayesSearchCV(SVC(), SPACE, n_iter=4, known={"results": known}, **aims).fit(X, y)
+        search.set_params(known__results=known).fit(X, y)
 
 
 def test_only_the_order_of_earlier_scores_counts():
