@@ -31,7 +31,7 @@ OWN = {
     "SearchCV": {"resource"},
 }
 #: Type of the workers of searches that learn, and a key that others do not have.
-BATCHES, BATCH_SIZE = "BatchWorkersDict", '- "batch_size":'
+BATCHES, BATCH_SIZE = "BatchWorkersDict", '- ``"batch_size"``:'
 WIDTH = 99  # of a line
 #: Name, type, and a paragraph with or without a list.
 ENTRY = r"^### (.*)\n\n(.*)\n\n((?:.+\n)+(?:\n- (?:.+\n)+)?)"
@@ -150,7 +150,6 @@ def _as_rst(text: str) -> str:
     """
     lines = [" ".join(each.split()) for each in re.split(r"\n+(?=- )", text)]
     text = re.sub(r"`([^`]*)`", r"``\1``", "\n".join(lines))
-    text = re.sub(r'^- ``("\w+")``', r"- \1", text, flags=re.MULTILINE)
     return re.sub(r"``([\w.]+)``", r"`\1`", text)
 
 

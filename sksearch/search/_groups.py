@@ -54,7 +54,7 @@ class Group(HasMethods):
         return isinstance(val, dict) or (isinstance(val, str) and val == self.flag)
 
     def given(self, value: Any) -> dict[str, Any]:
-        """Return a group as a new dict; a value that is not valid has no keys."""
+        """Return a group as a new dict; an invalid value has no keys."""
         if isinstance(value, str) and value == self.flag:
             return {value: True}
         return dict(value) if isinstance(value, dict) else {}
@@ -112,7 +112,7 @@ STOP = Group(
 KNOWN = Group(
     {
         "params": ("auto", [dict, list, tuple, AUTO, None]),
-        "results": (None, "no_validation"),  # `fit` looks at it itself
+        "results": (None, "no_validation"),  # `fit` checks it
         "prior": (None, [dict, None]),
         "constraints": (None, "no_validation"),
     }
@@ -133,7 +133,7 @@ def flat(params: dict[str, Any], groups: dict[str, dict[str, Any]]) -> dict[str,
 
 
 class Grouped(BaseSearchCV):
-    """A search with groups of parameters, whose keys are nested parameters."""
+    """A search with groups of parameters; their keys are nested parameters."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters of the search.
@@ -204,7 +204,7 @@ class Grouped(BaseSearchCV):
         return self._groups()[name].filled(getattr(self, name))
 
     def _flat_params(self) -> dict[str, Any]:
-        """Return the parameters, those of groups with their defaults, as messages name them."""
+        """Return all parameters, and the keys of groups by their names in messages."""
         return flat(self.get_params(deep=False), {name: self._group(name) for name in GROUPS})
 
     def _validate_params(self) -> None:

@@ -217,14 +217,14 @@ class HalvingGridSearchCV(GridSearchCV, _Halving):
     known : dict or None, default=None
         Knowledge about the candidates:
 
-        - "params": dict or list of dicts, candidates to evaluate first. "auto", the default: the
-          untuned estimator and known good values if no space is given. None: none.
-        - "results": results of earlier searches to learn from, one or a list: fitted searches,
+        - ``"params"``: dict or list of dicts, candidates to evaluate first. "auto", the default:
+          the untuned estimator and known good values if no space is given. None: none.
+        - ``"results"``: results of earlier searches to learn from, one or a list: fitted searches,
           their `cv_results_`, a `checkpoint_dir` or Optuna studies.
-        - "prior": belief about good values, a dict by parameter name: a distribution of a number,
-          or a dict of weights of the choices in a list.
-        - "constraints": a function ``f(params) -> bool``, checked before any fit, a `Bound` on a
-          measured value, or a list of them.
+        - ``"prior"``: belief about good values, a dict by parameter name: a distribution of a
+          number, or a dict of weights of the choices in a list.
+        - ``"constraints"``: a function ``f(params) -> bool``, checked before any fit, a `Bound` on
+          a measured value, or a list of them.
     timeout : float or None, default=None
         Time limit in seconds, including the refit. Its duration is estimated from the fits on the
         folds.
@@ -232,23 +232,23 @@ class HalvingGridSearchCV(GridSearchCV, _Halving):
         Conditions that end the search before its time or number of candidates. "converged" is
         short for ``{"converged": True}``:
 
-        - "score": stop when a candidate reaches this score.
-        - "patience": stop after this number of consecutive candidates at full resource without an
-          improvement.
-        - "converged": if True, stop when doubling the time would probably gain less than the
+        - ``"score"``: stop when a candidate reaches this score.
+        - ``"patience"``: stop after this number of consecutive candidates at full resource without
+          an improvement.
+        - ``"converged"``: if True, stop when doubling the time would probably gain less than the
           cross-validation noise.
-        - "overtime": seconds after `timeout` at which candidates still running are stopped.
+        - ``"overtime"``: seconds after `timeout` at which candidates still running are stopped.
           Otherwise the search waits for them.
     workers : dict or None, default=None
         Limits and devices of the workers:
 
-        - "timeout": time limit in seconds for fitting and scoring a candidate on one fold, from
-          one rung to the next.
-        - "memory": maximum number of bytes that a candidate may allocate on one fold, in addition
-          to the data. Linux only.
-        - "retries": number of times a fit is repeated if its worker process dies, before it fails
-          with the status "crash". Default: 1.
-        - "devices": list of CUDA devices to distribute over the worker processes, by number or
+        - ``"timeout"``: time limit in seconds for fitting and scoring a candidate on one fold,
+          from one rung to the next.
+        - ``"memory"``: maximum number of bytes that a candidate may allocate on one fold, in
+          addition to the data. Linux only.
+        - ``"retries"``: number of times a fit is repeated if its worker process dies, before it
+          fails with the status "crash". Default: 1.
+        - ``"devices"``: list of CUDA devices to distribute over the worker processes, by number or
           UUID. Default: all visible devices.
     checkpoint_dir : str, path-like or None, default=None
         Directory in which the search stores its progress. If the search is interrupted, the same
@@ -446,14 +446,14 @@ class HalvingRandomSearchCV(_Halving):
     known : dict or None, default=None
         Knowledge about the candidates:
 
-        - "params": dict or list of dicts, candidates to evaluate first. "auto", the default: the
-          untuned estimator and known good values if no space is given. None: none.
-        - "results": results of earlier searches to learn from, one or a list: fitted searches,
+        - ``"params"``: dict or list of dicts, candidates to evaluate first. "auto", the default:
+          the untuned estimator and known good values if no space is given. None: none.
+        - ``"results"``: results of earlier searches to learn from, one or a list: fitted searches,
           their `cv_results_`, a `checkpoint_dir` or Optuna studies.
-        - "prior": belief about good values, a dict by parameter name: a distribution of a number,
-          or a dict of weights of the choices in a list.
-        - "constraints": a function ``f(params) -> bool``, checked before any fit, a `Bound` on a
-          measured value, or a list of them.
+        - ``"prior"``: belief about good values, a dict by parameter name: a distribution of a
+          number, or a dict of weights of the choices in a list.
+        - ``"constraints"``: a function ``f(params) -> bool``, checked before any fit, a `Bound` on
+          a measured value, or a list of them.
     timeout : float or None, default=None
         Time limit in seconds, including the refit. Its duration is estimated from the fits on the
         folds.
@@ -461,23 +461,23 @@ class HalvingRandomSearchCV(_Halving):
         Conditions that end the search before its time or number of candidates. "converged" is
         short for ``{"converged": True}``:
 
-        - "score": stop when a candidate reaches this score.
-        - "patience": stop after this number of consecutive candidates at full resource without an
-          improvement.
-        - "converged": if True, stop when doubling the time would probably gain less than the
+        - ``"score"``: stop when a candidate reaches this score.
+        - ``"patience"``: stop after this number of consecutive candidates at full resource without
+          an improvement.
+        - ``"converged"``: if True, stop when doubling the time would probably gain less than the
           cross-validation noise.
-        - "overtime": seconds after `timeout` at which candidates still running are stopped.
+        - ``"overtime"``: seconds after `timeout` at which candidates still running are stopped.
           Otherwise the search waits for them.
     workers : dict or None, default=None
         Limits and devices of the workers:
 
-        - "timeout": time limit in seconds for fitting and scoring a candidate on one fold, from
-          one rung to the next.
-        - "memory": maximum number of bytes that a candidate may allocate on one fold, in addition
-          to the data. Linux only.
-        - "retries": number of times a fit is repeated if its worker process dies, before it fails
-          with the status "crash". Default: 1.
-        - "devices": list of CUDA devices to distribute over the worker processes, by number or
+        - ``"timeout"``: time limit in seconds for fitting and scoring a candidate on one fold,
+          from one rung to the next.
+        - ``"memory"``: maximum number of bytes that a candidate may allocate on one fold, in
+          addition to the data. Linux only.
+        - ``"retries"``: number of times a fit is repeated if its worker process dies, before it
+          fails with the status "crash". Default: 1.
+        - ``"devices"``: list of CUDA devices to distribute over the worker processes, by number or
           UUID. Default: all visible devices.
     checkpoint_dir : str, path-like or None, default=None
         Directory in which the search stores its progress. If the search is interrupted, the same

@@ -115,14 +115,14 @@ def minimize(
     known : dict or None, default=None
         Knowledge about the candidates:
 
-        - "params": dict or list of dicts, evaluated first.
-        - "results": results of earlier searches by this function or others, one or a list. See
+        - ``"params"``: dict or list of dicts, evaluated first.
+        - ``"results"``: results of earlier searches by this function or others, one or a list. See
           `sksearch.search.earlier_results`, which also marks them as results of the same function.
           In tables scores are the negative loss, greater is better.
-        - "prior": belief about good values by parameter name, a distribution of a number, or a
+        - ``"prior"``: belief about good values by parameter name, a distribution of a number, or a
           dict of weights of the choices in a list. Proposals follow it at first, and less with
           each result, see `sksearch.space.Beliefs`.
-        - "constraints": a function ``f(params) -> bool``, checked before any evaluation, a
+        - ``"constraints"``: a function ``f(params) -> bool``, checked before any evaluation, a
           `sksearch.Bound` on a number that `func` returns by name, such as
           ``Bound("memory", "<=", 8)``, or a list of them. `func` is never called for a candidate
           that a function refuses; candidates that violate a bound rank below all others.
@@ -141,10 +141,10 @@ def minimize(
     workers : dict or None, default=None
         Limits of the calls:
 
-        - "timeout": time limit of a call in seconds. A longer call is stopped and fails with the
-          status "timeout". Calls then run in worker processes, even with ``n_jobs=1``.
-        - "batch_size": number of candidates evaluated at the same time. Larger values keep more
-          workers busy, but each proposal learns from fewer results. "auto", the default: one for a
+        - ``"timeout"``: time limit of a call in seconds. A longer call is stopped and fails with
+          the status "timeout". Calls then run in worker processes, even with ``n_jobs=1``.
+        - ``"batch_size"``: number of candidates evaluated at the same time. Larger values keep
+          more workers busy, but each proposal learns from fewer results. "auto", the default: one for a
           single worker, otherwise enough to keep all busy; each result is then used as it arrives,
           and the search depends on the number and speed of the workers.
     checkpoint_dir : str, path-like or None, default=None

@@ -148,7 +148,7 @@ def check_same_task(aims: Aims, earlier: Sequence[EarlierTask]) -> None:
         raise ValueError(
             'known["results"] of the same task contain only scores, but the search has objectives '
             "or bounds: pass them as results of another task, earlier_results(source), which only "
-            "uses their order; or pass the best candidates as params of known."
+            "uses their order; or pass the best candidates as first ones."
         )
 
 

@@ -170,7 +170,7 @@ def meant_by(name: str, value: object) -> str:
 
 
 def _in_group(name: str, groups: Iterable[str], value: str = "...") -> str:
-    """Return code that passes a value to the group whose key has this name, "" without one."""
+    """Return code that passes a value as a key of a group, "" for another name."""
     for group in groups:
         for key, others in GROUPED.get(group, {}).items():
             if name in (key, *others):
