@@ -292,7 +292,7 @@ def shifted(shift):
         (bowl, {"space": {"x": uniform(-1, 2), "y": uniform(-1, 3)}}, "space differs: y"),
         (bowl, {"random_state": 1}, "random_state differs"),
         (bowl, {"sampler": TPESampler()}, "settings differs: sampler"),
-        (bowl, {"known": {"constraints": lambda params: True}}, "constraints was None"),
+        (bowl, {"known": {"constraints": lambda params: True}}, r'constraints"\] was None'),
         (bowl, {"workers": {"batch_size": 2}}, "batch_size"),
     ],
 )

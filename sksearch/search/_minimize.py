@@ -144,9 +144,9 @@ def minimize(
         - ``"timeout"``: time limit of a call in seconds. A longer call is stopped and fails with
           the status "timeout". Calls then run in worker processes, even with ``n_jobs=1``.
         - ``"batch_size"``: number of candidates evaluated at the same time. Larger values keep
-          more workers busy, but each proposal learns from fewer results. "auto", the default: one for a
-          single worker, otherwise enough to keep all busy; each result is then used as it arrives,
-          and the search depends on the number and speed of the workers.
+          more workers busy, but each proposal learns from fewer results. "auto", the default: one
+          for a single worker, otherwise enough to keep all busy; each result is then used as it
+          arrives, and the search depends on the number and speed of the workers.
     checkpoint_dir : str, path-like or None, default=None
         Directory in which the search stores its progress. If the search is interrupted, the same
         call resumes from there and repeats no finished evaluation. A call with only a larger

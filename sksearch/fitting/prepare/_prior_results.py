@@ -1,6 +1,7 @@
 """Prior knowledge of a search: results of earlier searches, and the user's beliefs."""
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -185,7 +186,11 @@ def with_knowledge(
         if task.same_task
         for pair in zip(task.params, task.scores, strict=True)
     )
-    problem, sampler = with_prior(replace(problem, known=known), sampler, prior)
+    try:
+        problem, sampler = with_prior(replace(problem, known=known), sampler, prior)
+    except (TypeError, ValueError) as error:
+        error.args = tuple(re.sub(r"^prior", 'known["prior"]', str(each)) for each in error.args)
+        raise
     others = tuple(task for task in earlier if not task.same_task)
     return problem, WarmStart(sampler, others) if others else sampler
 
