@@ -76,11 +76,11 @@ def make_search(kind, seed, n_jobs, checkpoint_dir):
     """The search, whose first guesses hold the bad candidates."""
     cls, estimator, name, values, kwargs = KINDS[kind]
     bad = dict(zip(("crash", "hang", "raise"), values.ppf([0.21, 0.43, 0.65]), strict=True))
-    kwargs = {"cv": 2} | kwargs
+    kwargs, limits = {"cv": 2} | kwargs, {"retries": 0}
     if in_process(kind):
         del bad["hang"]  # nobody is there to see it
     else:
-        kwargs["candidate_timeout"] = TIMEOUT
+        limits["timeout"] = TIMEOUT
     guesses = [{name: value} for value in (*bad.values(), *values.ppf([0.1, 0.3, 0.5]))]
     order = np.random.default_rng(seed).permutation(len(guesses))
     return cls(
@@ -90,7 +90,7 @@ def make_search(kind, seed, n_jobs, checkpoint_dir):
         n_jobs=n_jobs,
         random_state=seed,
         known={"params": [guesses[i] for i in order]},
-        workers={"retries": 0},
+        workers=limits,
         checkpoint_dir=checkpoint_dir,
         **kwargs,
     )
