@@ -184,8 +184,8 @@ class Findings:
         seconds = time.left_to_stop()
         if seconds is not None and seconds <= 0 and not history.has_results:
             raise TimeoutError(
-                f"No candidate was scored within timeout={time.timeout:g} seconds and "
-                f"{time.overtime:g} seconds of overtime: increase either, or pass fewer rows."
+                f"No candidate was scored within timeout={time.timeout:g} and "
+                f'stop["overtime"]={time.overtime:g} seconds: increase either, or pass fewer rows."
             )
         if not history.trials:
             raise ValueError(
