@@ -185,7 +185,7 @@ class Findings:
         if seconds is not None and seconds <= 0 and not history.has_results:
             raise TimeoutError(
                 f"No candidate was scored within timeout={time.timeout:g} and "
-                f'stop["overtime"]={time.overtime:g} seconds: increase either, or pass fewer rows."
+                f'stop["overtime"]={time.overtime:g} seconds: increase either, or pass fewer rows.'
             )
         if not history.trials:
             raise ValueError(
