@@ -171,7 +171,7 @@ def run(engine, n_jobs, limits):
     assert type(error.kind) is Kind
     assert error.kind is Kind.ODD
     check("an error")
-    at_work = {"workers": {"batch_size": 2}} | limits.get("workers", {})
+    at_work = {"batch_size": 2} | limits.get("workers", {})
     with engine():
         result = minimize(
             loss,

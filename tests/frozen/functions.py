@@ -150,7 +150,7 @@ def a_target_of_a_function():
 def beliefs_and_results_of_before():
     before = minimize(bowl, PLANE, n_iter=9, sampler=RandomSampler(), random_state=5)
     prior = {"x": norm(0.3, 0.1)}
-    known = {"known": {"prior": prior}, "results": before, "params": {"x": 0.5, "y": 0.5}}
+    known = {"prior": prior, "results": before, "params": {"x": 0.5, "y": 0.5}}
     return of_function(minimize(bowl, PLANE, n_iter=7, known=known, random_state=0))
 
 

@@ -25,7 +25,7 @@ KEYS = {
     "stop": {"score": None, "patience": None, "converged": False, "overtime": None},
     "known": {"params": "auto", "results": None, "prior": None, "constraints": None},
 }
-LEARNS = {"workers": {"batch_size": "auto"}}  # a key of the workers of a search that learns
+LEARNS = {"batch_size": "auto"}  # a key of the workers of a search that learns
 #: Some classes are not in `search`, and some learn.
 N_CLASSES, N_LEARNING = 27, 15
 WRONG = {
@@ -73,7 +73,7 @@ def test_keys_are_nested_parameters(cls):
     search.set_params(workers=mine, stop__patience=3, known__prior={"C": {1.0: 1}})
     search.set_params(workers__retries=2)
     assert (mine, search.workers) == ({"memory": 2**30}, {"memory": 2**30, "retries": 2})
-    assert (search.stop, search.known) == ({"stop": {"patience": 3}}, {"known": {"prior": {"C": {1.0: 1}}}})
+    assert (search.stop, search.known) == ({"patience": 3}, {"prior": {"C": {1.0: 1}}})
     assert "workers={'memory': 1073741824, 'retries': 2}" in " ".join(repr(search).split())
     assert make(cls).workers is None
     for copied in (clone(search), pickle.loads(pickle.dumps(search))):
@@ -121,7 +121,7 @@ def test_flat_names_are_unknown(cls):
 def test_a_string_is_short_for_a_dict():
     search = make(SearchCV, stop="converged")
     assert search.get_params()["stop__converged"] is True
-    assert search.set_params(stop__patience=3).stop == {"converged": True, "stop": {"patience": 3}}
+    assert search.set_params(stop__patience=3).stop == {"converged": True, "patience": 3}
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_a_key_as_a_parameter_is_refused_with_its_group(name, written):
 def test_tools_of_scikit_learn_reach_the_keys():
     search = RandomSearchCV(SVC(), {"C": [0.1, 1.0, 10.0]}, n_iter=3, cv=2, random_state=0)
     outer = GridSearchCV(search, {"stop__patience": [1, 2]}, cv=2).fit(X, y)
-    assert outer.best_estimator_.stop == {"stop": {"patience": outer.best_params_["stop__patience"]}}
+    assert outer.best_estimator_.stop == {"patience": outer.best_params_["stop__patience"]}
     pipe = make_pipeline(StandardScaler(), search).set_params(randomsearchcv__stop__score=0.5)
     assert pipe[-1].stop == {"score": 0.5}
     assert "workers" in search._repr_html_()

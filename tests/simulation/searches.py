@@ -128,9 +128,9 @@ def draw_fit(rng):
         estimator["diverges_below"] = rng.uniform(0.0, 0.4)
     is_async = draw_size(rng, name, kwargs)
     if name in LEARNING:  # otherwise the order of results depends on the workers
-        kwargs["workers"] = {"workers": {"batch_size": rng.randint(1, 4) if happens(rng, 0.5) else 1}}
+        kwargs["workers"] = {"batch_size": rng.randint(1, 4) if happens(rng, 0.5) else 1}
     elif name in ("SearchCV", "IncrementalEvaluationSearchCV"):
-        kwargs["workers"] = {"workers": {"batch_size": 2}}
+        kwargs["workers"] = {"batch_size": 2}
     if happens(rng, 0.15) and kwargs.get("resource") != "folds" and not is_async:
         kwargs["ensemble"] = rng.randint(1, 3)
     if kwargs.get("resource") != "folds":  # whose rows grow while they last
@@ -176,7 +176,7 @@ def draw_scoring(rng, kwargs):
     if kind in (1, 2):
         kwargs["refit"] = rng.choice(["score", "noise"])
     if kind in (1, 2) and happens(rng, 0.3):
-        kwargs["known"] = {"known": {"constraints": Bound("noise", ">=", rng.uniform(-0.8, 0.0))}}
+        kwargs["known"] = {"constraints": Bound("noise", ">=", rng.uniform(-0.8, 0.0))}
     if kind in (1, 2) and happens(rng, 0.3):
         kwargs["objectives"] = ["score", "noise"]
 
