@@ -144,7 +144,7 @@ def test_a_key_as_a_parameter_is_refused_with_its_group(name, written):
             assert f"has no parameter {name}: write {written}" in str(caught.value)
     if name == "patience":
         with pytest.raises(ValueError, match=r'pass stop=."patience": 3. to its constructor'):
-            RandomSearchCV(SVC(), {"C": [1, 2]}).fit(X, y, stop={"patience": 3})
+            RandomSearchCV(SVC(), {"C": [1, 2]}).fit(X, y, patience=3)
 
 
 def test_tools_of_scikit_learn_reach_the_keys():
