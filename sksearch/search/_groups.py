@@ -180,7 +180,10 @@ class Grouped(BaseSearchCV):
                 changed.setdefault(group, {})[key] = params.pop(name)
         super().set_params(**params)
         for name, new in changed.items():
-            setattr(self, name, groups[name].given(getattr(self, name)) | new)
+            given, now = groups[name].given(getattr(self, name)), self._group(name)
+            # A value that is set already changes nothing, as in set_params(**get_params()).
+            if new := {key: value for key, value in new.items() if value is not now[key]}:
+                setattr(self, name, given | new)
         return self
 
     def __sklearn_clone__(self) -> Self:

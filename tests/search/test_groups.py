@@ -76,6 +76,8 @@ def test_keys_are_nested_parameters(cls):
     assert (search.stop, search.known) == ({"patience": 3}, {"prior": {"C": {1.0: 1}}})
     assert "workers={'memory': 1073741824, 'retries': 2}" in " ".join(repr(search).split())
     assert make(cls).workers is None
+    kept = search.workers
+    assert search.set_params(**search.get_params()).workers is kept
     for copied in (clone(search), pickle.loads(pickle.dumps(search))):
         assert copied.workers == search.workers
         assert copied.workers is not search.workers
