@@ -55,7 +55,7 @@ def one_line() -> SearchCV:
     SearchCV(LogisticRegression(), time_out=60)  # type: ignore[call-arg]
     SearchCV(LogisticRegression(), stop="convergd")  # type: ignore[arg-type]
     SearchCV(LogisticRegression(), stop={"patience": 5}, known={"params": [{"C": 1}]})
-    SearchCV(LogisticRegression(), workers={"memmory": 2**30})  # type: ignore[arg-type]
+    SearchCV(LogisticRegression(), workers={"mmory": 2**30})  # type: ignore[arg-type]
     SearchCV(LogisticRegression(), workers={"memory": "2G"})  # type: ignore[arg-type]
     SearchCV(LogisticRegression(), stop={"patence": 5})  # type: ignore[arg-type]
     GridSearchCV(LogisticRegression(), {}, workers={"batch_size": 2})  # type: ignore[arg-type]

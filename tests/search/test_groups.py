@@ -87,7 +87,7 @@ def test_keys_are_nested_parameters(cls):
 @pytest.mark.parametrize("cls", CLASSES)
 def test_a_wrong_key_is_refused_before_anything_is_spent(cls):
     search = make(cls)
-    for group, key in (("workers", "memmory"), ("stop", "target_score"), ("known", "prior__C")):
+    for group, key in (("workers", "mmory"), ("stop", "target_score"), ("known", "prior__C")):
         with pytest.raises(ValueError, match=rf"{group} has no key '{key}'.*Its keys are '"):
             search.set_params(**{f"{group}__{key}": 3, "n_jobs": 2})
         assert search.n_jobs is None

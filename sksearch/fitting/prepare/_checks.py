@@ -168,7 +168,7 @@ def check_schedule(
     if plan.is_endless and plan.timeout is None and not stops.are_any:
         raise ValueError(
             f"scheduler={scheduler} would never end: pass timeout=, stop='converged', "
-            "stop={'patience': 20} or stop={'score': ...}, or a number of candidates."
+            "stop={'patience': 20} or a number of candidates."
         )
     if stops.converged and plan.n_splits < 2:
         raise ValueError(
