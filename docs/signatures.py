@@ -1,8 +1,9 @@
 """Signatures and docstrings of the searches: ``python -m docs.signatures`` writes shared parts.
 
 ``docs/guide/parameters.md`` explains the parameters and attributes that searches share. Their
-types and first paragraphs are copied into the docstrings of the classes, and the parameters of
-`BaseSearch` into each ``__init__``, so that editors, ``help`` and these pages show the same text.
+types and first paragraphs, with a list that follows, are copied into the docstrings of the
+classes, and the parameters of `BaseSearch` into each ``__init__``, so that editors, ``help`` and
+these pages show the same text.
 A test fails if a file is not up to date.
 """
 
@@ -10,6 +11,7 @@ import ast
 import re
 import textwrap
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,7 +30,11 @@ OWN = {
     "PBTSearchCV": {"population_size", "resource"},
     "SearchCV": {"resource"},
 }
+#: Type of the workers of searches that learn, and a key that others do not have.
+BATCHES, BATCH_SIZE = "BatchWorkersDict", '- ``"batch_size"``:'
 WIDTH = 99  # of a line
+#: Name, type, and a paragraph with or without a list.
+ENTRY = r"^### (.*)\n\n(.*)\n\n((?:.+\n)+(?:\n- (?:.+\n)+)?)"
 
 Entries = dict[str, list[str]]  # lines of a docstring by name
 
@@ -111,6 +117,7 @@ def _write_signature(cls: ast.ClassDef, lines: list[str]) -> None:
     names[at:at] = block
     names = list(dict.fromkeys(names))
     own = OWN.get(cls.name, set())
+    own = own | {name for name, each in found.items() if BATCHES in each.annotation}
     new = [found[n] if n not in shared or n in own else shared[n] for n in names]
     places = [str(each) for each in new if not each.needs_name]
     texts = ["self", *places, "*", *(str(each) for each in new if each.needs_name)]
@@ -125,10 +132,10 @@ def _write_signature(cls: ast.ClassDef, lines: list[str]) -> None:
 
 
 def shared_entries() -> dict[str, dict[str, tuple[str, str]]]:
-    """Return type and first paragraph of each name on the page, by section."""
+    """Return type and first paragraph of each name on the page, with its list, by section."""
     sections = {}
     for section in PAGE.read_text(encoding="utf-8").split("\n## ")[1:]:
-        found = re.findall(r"^### (.*)\n\n(.*)\n\n((?:.+\n)+)", section, flags=re.MULTILINE)
+        found = re.findall(ENTRY, section, flags=re.MULTILINE)
         sections[section.partition("\n")[0]] = {
             heading.replace("`", ""): (kind.partition(", default=")[0], _as_rst(text))
             for heading, kind, text in found
@@ -137,8 +144,12 @@ def shared_entries() -> dict[str, dict[str, tuple[str, str]]]:
 
 
 def _as_rst(text: str) -> str:
-    """Code of Markdown: names stay between single backticks, other code gets double ones."""
-    text = re.sub(r"`([^`]*)`", r"``\1``", " ".join(text.split()))
+    """Code of Markdown: names stay between single backticks, other code gets double ones.
+
+    Each line is a paragraph or an item of a list.
+    """
+    lines = [" ".join(each.split()) for each in re.split(r"\n+(?=- )", text)]
+    text = re.sub(r"`([^`]*)`", r"``\1``", "\n".join(lines))
     return re.sub(r"``([\w.]+)``", r"`\1`", text)
 
 
@@ -149,7 +160,7 @@ def _write_docstring(cls: ast.ClassDef, lines: list[str]) -> None:
     sections, parameters = shared_entries(), _parameters(cls)
     of_resource = sections["Attributes of searches that spend a resource"]
     attributes = sections["Attributes of all searches"]
-    if "select" in parameters:
+    if parameters.keys() & {"select", "scheduler"}:
         attributes = attributes | of_resource
     if "audit" not in parameters:
         attributes = {name: entry for name, entry in attributes.items() if name != "audited_"}
@@ -161,6 +172,9 @@ def _write_docstring(cls: ast.ClassDef, lines: list[str]) -> None:
                 yield found[name]
             else:
                 kind, text = shared[name]
+                if name == "workers" and BATCHES not in parameter.annotation:
+                    lines = text.splitlines()
+                    text = "\n".join(line for line in lines if not line.startswith(BATCH_SIZE))
                 default = f", default={parameter.default}" if parameter.default else ""
                 yield _entry(name, kind + default, text)
 
@@ -180,19 +194,30 @@ def _write_section(
 ) -> None:
     """Replace the entries of a section of a docstring."""
     start = lines.index(f"    {title}", cls.lineno) + 2
-    end = next(i for i in range(start, len(lines)) if lines[i].strip() in ("", '"""'))
+    end = next(i for i in range(start, len(lines)) if _is_end(lines, i))
     found: Entries = {}
     name = ""
     for line in lines[start:end]:
-        if line[4] != " ":
+        if line[4:5].strip():
             name = line.partition(" : ")[0].strip()
         found.setdefault(name, []).append(line)
     lines[start:end] = [line for entry in make(found) for line in entry]
 
 
+def _is_end(lines: list[str], i: int) -> bool:
+    """Return whether a section ends at a line; a blank one may also lead to a list."""
+    is_last = lines[i].strip() == '"""'
+    return is_last or (not lines[i] and not lines[i + 1].startswith(" " * 8))
+
+
 def _entry(name: str, kind: str, text: str) -> list[str]:
-    wrapped = textwrap.wrap(text, WIDTH - 8, break_long_words=False, break_on_hyphens=False)
-    return [f"    {name} : {kind}", *(f"        {line}" for line in wrapped)]
+    """Lines of an entry: a paragraph, and perhaps a list."""
+    first, *items = text.splitlines()
+    wrap = partial(textwrap.wrap, break_long_words=False, break_on_hyphens=False)
+    found = wrap(first, WIDTH - 8)
+    for i, item in enumerate(items):
+        found += [""] * (i == 0) + wrap(item, WIDTH - 8, subsequent_indent="  ")
+    return [f"    {name} : {kind}", *(f"        {line}".rstrip() for line in found)]
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ def compare(seed):
         space,
         resource="folds",
         n_candidates=N_CANDIDATES,
-        initial_params=every.cv_results_["params"],
+        known={"params": every.cv_results_["params"]},
         **settings,
     ).fit(X_train, y_train)
     return every, halving

@@ -89,13 +89,13 @@ def cases():
         ),
         "BOHB all": sksearch.BOHBSearchCV(estimator, space, transfer="all", **args),
         "GPHyperband joint": sksearch.search.GPHyperbandSearchCV(
-            estimator, space, transfer="joint", n_iterations=2, batch_size=2, **args
+            estimator, space, transfer="joint", n_iterations=2, workers={"batch_size": 2}, **args
         ),
         "Hyperband algorithm1": sksearch.HyperbandSearchCV(
             estimator, space, candidates="algorithm1", ensemble=2, **args
         ),
         "GP portfolio": sksearch.GPBayesSearchCV(
-            estimator, space, acquisition="portfolio", n_iter=20, batch_size=3
+            estimator, space, acquisition="portfolio", n_iter=20, workers={"batch_size": 3}
         ),
         "GP lcb": sksearch.GPBayesSearchCV(estimator, space, acquisition="lcb", n_iter=14),
         "GP thompson": sksearch.GPBayesSearchCV(

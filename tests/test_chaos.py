@@ -59,7 +59,7 @@ with parallel_config(backend):
     search = HyperbandSearchCV(
         Deadly(how), {"quality": uniform()}, resource="epochs", max_resources=9, cv=2,
         random_state=0, n_jobs=int(n_jobs), checkpoint_dir=folder,
-        initial_params=[{"quality": 0.25}, {"quality": 0.5}, {"quality": 0.75}],
+        known={"params": [{"quality": 0.25}, {"quality": 0.5}, {"quality": 0.75}]},
     ).fit(X, Y)
 print([t.params["quality"] for t in search.history_.trials
        if any(r.status != "ok" for r in t.results.values())])
@@ -126,7 +126,7 @@ class Net(ClassifierMixin, BaseEstimator):
 if __name__ == "__main__":
     SuccessiveHalvingSearchCV(
         Net(), {"quality": uniform()}, resource="epochs", max_resources=9, cv=2, n_jobs=2,
-        initial_params={"quality": 0.75},
+        known={"params": {"quality": 0.75}},
     ).fit(np.zeros((40, 3)), np.tile([0, 1], 20))
 """
 

@@ -164,11 +164,11 @@ def test_losses_may_be_any_number(value):
 def test_first_guesses_are_tried_first():
     guess = {"x": 0.3, "y": -0.2}
     func = Calls()
-    assert minimize(func, SPACE, n_iter=6, initial_params=guess, random_state=0).x == guess
+    assert minimize(func, SPACE, n_iter=6, known={"params": guess}, random_state=0).x == guess
     assert func.args[0] == (guess,)
     func = Calls()
     guesses = [{"x": 0.5, "y": 0.5}, guess]
-    minimize(func, SPACE, n_iter=6, initial_params=guesses, random_state=0)
+    minimize(func, SPACE, n_iter=6, known={"params": guesses}, random_state=0)
     assert [params for (params,) in func.args[:2]] == guesses
 
 
@@ -278,7 +278,7 @@ def test_beliefs_are_followed(sampler):
     def count_near(prior):
         func = Calls(lambda params: params["x"] ** 2)
         space = {"x": uniform(-10, 20)}
-        minimize(func, space, n_iter=6, sampler=sampler, prior=prior, random_state=0)
+        minimize(func, space, n_iter=6, sampler=sampler, known={"prior": prior}, random_state=0)
         return sum(0.2 <= params["x"] <= 0.4 for (params,) in func.args)
 
     assert count_near({"x": uniform(0.2, 0.2)}) >= 2 > count_near(None)
@@ -423,8 +423,12 @@ def test_failures_in_hyperband_are_not_brought_further():
         ({"sampler": GPSampler}, TypeError, "pass an instance"),
         ({"scheduler": 3, "max_resources": 9}, TypeError, "must be an instance of Scheduler"),
         ({"scheduler": Hyperband()}, ValueError, "needs max_resources="),
-        ({"space": {}, "initial_params": {"x": 1}}, ValueError, r"initial_params\[0\] sets 'x'"),
-        ({"initial_params": [{"x": 0.0}]}, ValueError, r"initial_params\[0\] lacks 'y'"),
+        (
+            {"space": {}, "known": {"params": {"x": 1}}},
+            ValueError,
+            r"params.*\[0\] sets 'x'",
+        ),
+        ({"known": {"params": [{"x": 0.0}]}}, ValueError, r"params.*\[0\] lacks 'y'"),
         ({"min_resources": 5, "max_resources": 3}, ValueError, "min_resources=5"),
         ({"space": {"x": "low"}}, TypeError, "wrap it in a list"),
         ({"space": []}, ValueError, "empty search space"),
@@ -446,9 +450,9 @@ def test_bad_arguments_are_refused_before_anything_is_evaluated(kwargs, error, m
         {"timeout": "1 s"},
         {"target": "low"},
         {"callback": 3},
-        {"initial_params": 5},
-        {"prior": 5},
-        {"prior": {"z": {"a": 1}}},
+        {"known": {"params": 5}},
+        {"known": {"prior": 5}},
+        {"known": {"prior": {"z": {"a": 1}}}},
         {"n_iter": True},
     ],
     ids=str,
@@ -463,7 +467,7 @@ def test_arguments_that_make_no_sense_are_refused_before_anything_is_evaluated(k
 def test_repeated_guesses_are_tried_once():
     guess = {"x": 0.5, "y": 0.5}
     func = Calls()
-    minimize(func, SPACE, n_iter=4, initial_params=[guess, dict(guess)], random_state=0)
+    minimize(func, SPACE, n_iter=4, known={"params": [guess, dict(guess)]}, random_state=0)
     assert [params for (params,) in func.args].count(guess) == 1
 
 

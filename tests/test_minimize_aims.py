@@ -135,7 +135,9 @@ def test_who_is_refused_is_never_tried():
         tried.append(params)
         return bowl(params)
 
-    found = minimize(func, SPACE, n_iter=12, random_state=0, constraints=lambda p: p["x"] < 0)
+    found = minimize(
+        func, SPACE, n_iter=12, random_state=0, known={"constraints": lambda p: p["x"] < 0}
+    )
     assert len(tried) == 12
     assert all(params["x"] < 0 for params in tried)
     assert found.x["x"] > -0.4, "the best that is allowed is near 0"
@@ -147,7 +149,7 @@ def test_bounds_on_what_is_returned_are_kept(sampler, as_list):
     bound = Bound("memory", "<=", 0.1)
     found = minimize(
         measured, SPACE, n_iter=20, sampler=sampler, random_state=0,
-        constraints=[bound] if as_list else bound,
+        known={"constraints": [bound] if as_list else bound},
     )  # fmt: skip
     kept = [t.params for t in found.history.trials if abs(t.params["x"]) <= 0.1]
     assert found.fun == min(map(bowl, kept))
@@ -155,11 +157,13 @@ def test_bounds_on_what_is_returned_are_kept(sampler, as_list):
 
 
 def test_a_bound_may_be_on_the_loss_or_an_objective():
-    found = minimize(bowl, SPACE, n_iter=6, random_state=0, constraints=Bound("loss", ">=", 0.2))
+    found = minimize(
+        bowl, SPACE, n_iter=6, random_state=0, known={"constraints": Bound("loss", ">=", 0.2)}
+    )
     assert found.fun >= 0.2
     found = minimize(
         two, SPACE, objectives=["a", "b"], n_iter=10, random_state=0,
-        constraints=Bound("a", "<=", 0.1),
+        known={"constraints": Bound("a", "<=", 0.1)},
     )  # fmt: skip
     assert (found.pareto.values[:, 0] <= 0.1).all()
 
@@ -167,7 +171,11 @@ def test_a_bound_may_be_on_the_loss_or_an_objective():
 def test_if_no_candidate_satisfies_a_bound_the_nearest_is_named():
     with pytest.warns(UserWarning, match="No candidate satisfies all bounds"):
         found = minimize(
-            measured, SPACE, n_iter=6, random_state=0, constraints=Bound("memory", ">=", 2)
+            measured,
+            SPACE,
+            n_iter=6,
+            random_state=0,
+            known={"constraints": Bound("memory", ">=", 2)},
         )
     assert not found.success
     assert "No candidate satisfies all bounds" in found.message
@@ -176,8 +184,8 @@ def test_if_no_candidate_satisfies_a_bound_the_nearest_is_named():
 
 def test_a_target_counts_only_within_bounds():
     found = minimize(
-        measured, SPACE, n_iter=5, target=10, random_state=0, initial_params={"x": 0.9, "y": 0},
-        constraints=Bound("memory", "<=", 0.8),
+        measured, SPACE, n_iter=5, target=10, random_state=0,
+        known={"params": {"x": 0.9, "y": 0}, "constraints": Bound("memory", "<=", 0.8)},
     )  # fmt: skip
     assert found.nfev > 1
     assert found.message == "The target was reached."
@@ -195,7 +203,9 @@ def test_a_target_counts_only_within_bounds():
 )
 def test_what_a_bound_needs_is_named(value, said):
     with pytest.raises(RuntimeError, match=said):
-        minimize(lambda params: value, SPACE, n_iter=2, constraints=Bound("memory", "<=", 1))
+        minimize(
+            lambda params: value, SPACE, n_iter=2, known={"constraints": Bound("memory", "<=", 1)}
+        )
 
 
 # ---- the end
@@ -225,22 +235,30 @@ def test_without_a_count_a_finite_space_is_gone_through():
     ("name", "value", "said"),
     [
         *(("timeout", value, "'timeout'") for value in (math.nan, math.inf, -1, 0, True, "1 s")),
-        *(("candidate_timeout", value, "'candidate_timeout'") for value in (math.nan, -1, True)),
+        *(("workers", {"timeout": value}, 'workers."timeout"') for value in (math.nan, -1, True)),
         *(("target", value, "'target'") for value in (math.nan, math.inf, -math.inf, True, "low")),
         *(("n_jobs", value, "n_jobs") for value in (0, 1.5, True, "2")),
-        *(("batch_size", value, "batch_size.*'auto'") for value in (0, "many", True, None)),
-        *(("n_iter", value, "'n_iter'") for value in (math.nan, -1, True, "9", None)),
+        *(("workers", {"batch_size": v}, "batch_size.*'auto'") for v in (0, "many", True, None)),
+        *(("n_iter", value, "n_iter") for value in (math.nan, -1, True, "9", None)),
         *(("min_resources", value, "min_resources") for value in (0, True, 2.0, None, 2)),
         *(("checkpoint_dir", value, "checkpoint_dir") for value in ("", 3, "a\0b")),
         *(("objectives", value, "objectives=") for value in (3, "loss", ["loss"], ["a", 3])),
         *(("objectives", value, "objectives=") for value in (["a", "-a"], ["-", "b"], [])),
         ("objectives", ["a", "-fit_time"], "another name"),
-        ("constraints", 3, "constraints: 3, at index 0, must be a function"),
-        ("constraints", lambda params: False, "constraints: no allowed candidate"),
-        ("constraints", lambda params: None, "constraints: .* must return True or False"),
-        ("constraints", lambda params: params["z"], "constraints: .* raised KeyError"),
-        ("prior_results", 3, "prior_results: a int is not"),
-        ("prior_results", {"z": [1, 2], "score": [1, 2]}, "none of them lies in the space"),
+        ("known", {"constraints": 3}, 'constraints"]: 3, at index 0, must be a function'),
+        ("known", {"constraints": lambda params: False}, 'constraints"]: no allowed candidate'),
+        (
+            "known",
+            {"constraints": lambda params: None},
+            'constraints"]: .* must return True or False',
+        ),
+        (
+            "known",
+            {"constraints": lambda params: params["z"]},
+            'constraints"]: .* raised KeyError',
+        ),
+        ("known", {"results": 3}, "results.*: a int is not"),
+        ("known", {"results": {"z": [1, 2], "score": [1, 2]}}, "none of them lies in the space"),
     ],
 )
 def test_what_cannot_be_used_is_refused_before_a_call(name, value, said):
@@ -254,11 +272,11 @@ def test_what_cannot_be_used_is_refused_before_a_call(name, value, said):
     ("kwargs", "said"),
     [
         ({"scheduler": PASHA(9), "objectives": ["a", "b"]}, "a single score"),
-        ({"scheduler": PASHA(9), "constraints": Bound("a", "<=", 1)}, "a single score"),
+        ({"scheduler": PASHA(9), "known": {"constraints": Bound("a", "<=", 1)}}, "a single score"),
         ({"scheduler": FullFidelity(None)}, "would never end"),
         (
-            {"initial_params": {"x": 0.5, "y": 0.5}, "constraints": lambda p: p["x"] < 0},
-            r"initial_params\[0\].* not allowed by constraints",
+            {"known": {"params": {"x": 0.5, "y": 0.5}, "constraints": lambda p: p["x"] < 0}},
+            r'known\["params"\]\[0\].* not allowed by known\["constraints',
         ),
     ],
 )

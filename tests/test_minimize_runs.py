@@ -76,14 +76,16 @@ def trials(result):
         (bowl, {"sampler": RandomSampler()}),
         (bowl, {}),
         (bowl, {"sampler": TPESampler()}),
-        (measured, {"constraints": Bound("memory", "<=", 0.5)}),
+        (measured, {"known": {"constraints": Bound("memory", "<=", 0.5)}}),
         (curve, {"scheduler": Hyperband(), "max_resources": 9}),
     ],
     ids=["random", "gp", "tpe", "bound", "hyperband"],
 )
 def test_the_count_of_workers_changes_nothing(func, kwargs):
     one, two, three = (
-        minimize(func, SPACE, n_iter=12, batch_size=2, n_jobs=n, random_state=0, **kwargs)
+        minimize(
+            func, SPACE, n_iter=12, workers={"batch_size": 2}, n_jobs=n, random_state=0, **kwargs
+        )
         for n in (None, 2, 3)
     )
     assert trials(one) == trials(two) == trials(three)
@@ -143,7 +145,7 @@ def test_whatever_a_call_does_costs_only_itself(n_jobs):
     guesses = [{"x": x, "y": 0.0} for x in (0.8, 0.6, 0.3, 0.1, -0.1, -0.4, -0.9)]
     with pytest.warns(UserWarning, match="6 of 7 evaluations failed"):
         found = minimize(
-            troublesome, SPACE, initial_params=guesses, n_iter=7, candidate_timeout=1,
+            troublesome, SPACE, known={"params": guesses}, n_iter=7, workers={"timeout": 1},
             n_jobs=n_jobs, random_state=0,
         )  # fmt: skip
     results = [t.results[1] for t in found.history.trials]
@@ -184,7 +186,10 @@ def test_what_cannot_travel_is_named():
     [
         (bowl, {}),
         (bowl, {"sampler": TPESampler()}),
-        (measured, {"constraints": [Bound("memory", "<=", 0.4), lambda p: p["y"] < 0.5]}),
+        (
+            measured,
+            {"known": {"constraints": [Bound("memory", "<=", 0.4), lambda p: p["y"] < 0.5]}},
+        ),
         (two, {"objectives": ["a", "b"]}),
         (curve, {"scheduler": Hyperband(), "max_resources": 9}),
         (curve, {"scheduler": ASHA(9), "max_resources": 9}),
@@ -229,7 +234,7 @@ def func(params):
     return (params["x"] - 0.3) ** 2
 
 found = minimize(
-    func, {"x": uniform(-1, 2)}, n_iter=12, random_state=0, batch_size=2,
+    func, {"x": uniform(-1, 2)}, n_iter=12, random_state=0, workers={"batch_size": 2},
     checkpoint_dir=os.environ["FOLDER"], n_jobs=int(os.environ["WORKERS"]),
 )
 print(found.x, found.fun, [
@@ -287,8 +292,8 @@ def shifted(shift):
         (bowl, {"space": {"x": uniform(-1, 2), "y": uniform(-1, 3)}}, "space differs: y"),
         (bowl, {"random_state": 1}, "random_state differs"),
         (bowl, {"sampler": TPESampler()}, "settings differs: sampler"),
-        (bowl, {"constraints": lambda params: True}, "constraints was None"),
-        (bowl, {"batch_size": 2}, "batch_size"),
+        (bowl, {"known": {"constraints": lambda params: True}}, r'constraints"\] was None'),
+        (bowl, {"workers": {"batch_size": 2}}, "batch_size"),
     ],
 )
 def test_another_search_is_refused_and_what_differs_is_named(
@@ -307,7 +312,12 @@ def test_another_search_is_refused_and_what_differs_is_named(
 def test_what_only_ends_a_search_may_change(tmp_path):
     args = {"n_iter": 6, "random_state": 0, "checkpoint_dir": tmp_path}
     first = minimize(bowl, SPACE, **args)
-    for changes in ({"timeout": 100}, {"target": -1}, {"candidate_timeout": 9}, {"callback": id}):
+    for changes in (
+        {"timeout": 100},
+        {"target": -1},
+        {"workers": {"timeout": 9}},
+        {"callback": id},
+    ):
         assert trials(minimize(bowl, SPACE, **args, **changes)) == trials(first)
 
 
@@ -321,7 +331,12 @@ def test_a_search_that_had_its_candidates_in_time_has_not_run_out_of_it_later(tm
 
 def test_its_folder_is_read_without_the_function(tmp_path):
     bound = Bound("memory", "<=", 0.5)
-    args = {"n_iter": 8, "random_state": 0, "checkpoint_dir": tmp_path, "constraints": bound}
+    args = {
+        "n_iter": 8,
+        "random_state": 0,
+        "checkpoint_dir": tmp_path,
+        "known": {"constraints": bound},
+    }
     found = minimize(measured, SPACE, **args)
     saved = load_history(tmp_path)
     assert saved.finished
@@ -365,7 +380,7 @@ def earlier(kind, tmp_path):
 def test_what_is_known_of_the_function_comes_first(tmp_path, kind):
     old, form = earlier(kind, tmp_path)
     known = earlier_results(form, same_task=True)
-    found = minimize(bowl, SPACE, n_iter=3, prior_results=known, random_state=0)
+    found = minimize(bowl, SPACE, n_iter=3, known={"results": known}, random_state=0)
     assert found.history.trials[0].params == old.x
     assert found.fun <= old.fun
     assert found.history.problem.known
@@ -381,7 +396,9 @@ def test_results_of_another_function_are_followed(tmp_path, as_list):
     def mean(prior_results):
         return np.mean(
             [
-                minimize(similar, SPACE, n_iter=3, prior_results=prior_results, random_state=s).fun
+                minimize(
+                    similar, SPACE, n_iter=3, known={"results": prior_results}, random_state=s
+                ).fun
                 for s in range(3)
             ]
         )
@@ -392,9 +409,9 @@ def test_results_of_another_function_are_followed(tmp_path, as_list):
 def test_earlier_results_go_with_objectives_as_another_task():
     old = minimize(two, SPACE, objectives=["a", "b"], n_iter=6, random_state=0)
     args = {"objectives": ["a", "b"], "n_iter": 4, "random_state": 1}
-    assert minimize(two, SPACE, prior_results=old, **args).nfev == 4
-    with pytest.raises(ValueError, match="prior_results of the same task contain only scores"):
-        minimize(two, SPACE, prior_results=earlier_results(old, same_task=True), **args)
+    assert minimize(two, SPACE, known={"results": old}, **args).nfev == 4
+    with pytest.raises(ValueError, match=r"results.* of the same task contain only scores"):
+        minimize(two, SPACE, known={"results": earlier_results(old, same_task=True)}, **args)
 
 
 def test_a_space_of_thousands_of_conditions_is_searched(tmp_path):

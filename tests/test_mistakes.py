@@ -141,7 +141,7 @@ MISTAKES = {
     "a count as a text": (lambda: fit(n_iter="10"), "n_iter.*must be an int.*'10'"),
     "seconds as a text": (lambda: fit(timeout="60s"), "timeout.*must be a float.*'60s'"),
     "no workers": (lambda: fit(n_jobs=0), "n_jobs=0.*pass None or 1"),
-    "gigabytes": (lambda: fit(memory_limit=4), r"number of bytes.*2\*\*30"),
+    "gigabytes": (lambda: fit(workers={"memory": 4}), r"number of bytes.*2\*\*30"),
     # folds
     "a single fold": (lambda: fit(cv=1), r"cv.*\[2, inf\).*Got 1"),
     "more folds than rows": (lambda: fit(cv=200), "n_splits=200 greater.*n_samples=150"),
@@ -190,8 +190,8 @@ MISTAKES = {
         lambda: hyperband(min_resources=9, max_resources=3), "lower min_resources",
     ),
     # what is known, and what is asked for
-    "a file of results": (lambda: fit(prior_results="x.pkl"), "prior_results='x.pkl'.*load"),
-    "a guess outside": (lambda: fit(initial_params={"C": 7}), "'C' to 7: it must be one of"),
+    "a file of results": (lambda: fit(known={"results": "x.pkl"}), "results.*='x.pkl'.*load"),
+    "a guess outside": (lambda: fit(known={"params": {"C": 7}}), "'C' to 7: it must be one of"),
     "a sampler's class": (
         lambda: SearchCV(SVC(), SPACE, sampler=TPESampler).fit(X, Y), "sampler.*pass an instance",
     ),
@@ -245,9 +245,9 @@ MISTAKES = {
         lambda: fit(SVR(), scoring={"a": make_scorer(mean_squared_error)}, refit="a"),
         "greater_is_better=False",
     ),
-    "percent": (lambda: fit(target_score=95), r"the score is at most 1. Pass a value.*0\.95"),
+    "percent": (lambda: fit(stop={"score": 95}), r"the score is at most 1. Pass a value.*0\.95"),
     "an error to reach": (
-        lambda: fit(SVR(), scoring="neg_mean_absolute_error", target_score=40.0), r"Pass -40\.",
+        lambda: fit(SVR(), scoring="neg_mean_absolute_error", stop={"score": 40.0}), r"Pass -40\.",
     ),
     "classes in order": (lambda: fit(cv=KFold(3)), r"fold 0 tests only classes.*shuffle=True"),
     "no test rows": (
@@ -438,8 +438,8 @@ def test_a_mistake_is_named_with_its_cure(name):
 @pytest.mark.parametrize(
     "search",
     [
-        RandomSearchCV(SVR(), SPACE, scoring="neg_mean_absolute_error", target_score=-0.4),
-        RandomSearchCV(SVC(), SPACE, scoring="accuracy", target_score=1.0),
+        RandomSearchCV(SVR(), SPACE, scoring="neg_mean_absolute_error", stop={"score": -0.4}),
+        RandomSearchCV(SVC(), SPACE, scoring="accuracy", stop={"score": 1.0}),
         RandomSearchCV(
             SVR(), SPACE, scoring={"a": make_scorer(mean_squared_error), "r2": "r2"}, refit="r2"
         ),

@@ -155,7 +155,7 @@ def test_the_family_keeps_the_contract(examples):
 @pytest.mark.parametrize(
     ("search", "params"),
     [
-        (SearchCV, {"n_iter": 2, "initial_params": None}),
+        (SearchCV, {"n_iter": 2, "known": {"params": None}}),
         (HyperbandSearchCV, {"resource": "n_estimators", "max_resources": 9}),
         (PBTSearchCV, {"resource": "n_estimators", "max_resources": 4, "population_size": 3}),
     ],

@@ -54,6 +54,11 @@ def one_line() -> SearchCV:
     SearchCV(models, timeout=60, n_jobs=-1, ensemble=True).fit(X, y)
     SearchCV(LogisticRegression(), time_out=60)  # type: ignore[call-arg]
     SearchCV(LogisticRegression(), stop="convergd")  # type: ignore[arg-type]
+    SearchCV(LogisticRegression(), stop={"patience": 5}, known={"params": [{"C": 1}]})
+    SearchCV(LogisticRegression(), workers={"mmory": 2**30})  # type: ignore[arg-type]
+    SearchCV(LogisticRegression(), workers={"memory": "2G"})  # type: ignore[arg-type]
+    SearchCV(LogisticRegression(), stop={"patence": 5})  # type: ignore[arg-type]
+    GridSearchCV(LogisticRegression(), {}, workers={"batch_size": 2})  # type: ignore[arg-type]
     return tune(LogisticRegression(), X, y, timeout=10)
 
 
@@ -74,7 +79,7 @@ def several_metrics() -> None:
     GPBayesSearchCV(LogisticRegression(), scoring=("accuracy",), refit=lambda results: 0)
     SearchCV(
         LogisticRegression(), objectives=["accuracy", "predict_time"], refit={"accuracy": 2.0},
-        constraints=[Bound("model_size", "<=", 1e6), lambda params: params["C"] < 3],
+        known={"constraints": [Bound("model_size", "<=", 1e6), lambda params: params["C"] < 3]},
     )  # fmt: skip
 
 
@@ -82,7 +87,9 @@ def resources() -> list[int]:
     pipe = make_pipeline(StandardScaler(), SGDClassifier())
     space = {"sgdclassifier__alpha": loguniform(1e-6, 1)}
     search = HyperbandSearchCV(pipe, space, resource="epochs", max_resources=27, factor=3)
-    BOHBSearchCV(pipe, space, transfer="all", batch_size="auto", checkpoint_dir=Path("here"))
+    BOHBSearchCV(
+        pipe, space, transfer="all", workers={"batch_size": "auto"}, checkpoint_dir=Path("here")
+    )
     HyperbandSearchCV(pipe, space, factor="3")  # type: ignore[arg-type]
     PBTSearchCV(pipe, space, population_size=8, step=2)
     sizes: list[int] = search.fit(X, y).n_candidates_
@@ -106,7 +113,7 @@ def groups_and_folds(groups: list[int]) -> None:
 def parts() -> None:
     space = {"alpha": loguniform(1e-6, 1), "l1_ratio": When([0.1], "penalty", "==", "l1")}
     search = SearchCV(SGDClassifier(), space, sampler=GPSampler(), scheduler=Hyperband(2))
-    search.set_params(sampler=TPESampler(), initial_params=[{"alpha": 1e-3}], prior=None)
+    search.set_params(sampler=TPESampler(), known__params=[{"alpha": 1e-3}], known__prior=None)
     SearchCV(SGDClassifier(), sampler="tpe")  # type: ignore[arg-type]
 
 

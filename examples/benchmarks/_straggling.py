@@ -69,5 +69,5 @@ def run(kind, n_jobs):
 
     cls(
         estimator, space, scoring=scorer, n_jobs=n_jobs, random_state=0,
-        initial_params=[{name: first}], **kwargs,
+        known={"params": [{name: first}]}, **kwargs,
     ).fit(X, Y)  # fmt: skip

@@ -76,11 +76,11 @@ def make_search(kind, seed, n_jobs, checkpoint_dir):
     """The search, whose first guesses hold the bad candidates."""
     cls, estimator, name, values, kwargs = KINDS[kind]
     bad = dict(zip(("crash", "hang", "raise"), values.ppf([0.21, 0.43, 0.65]), strict=True))
-    kwargs = {"cv": 2} | kwargs
+    kwargs, limits = {"cv": 2} | kwargs, {"retries": 0}
     if in_process(kind):
         del bad["hang"]  # nobody is there to see it
     else:
-        kwargs["candidate_timeout"] = TIMEOUT
+        limits["timeout"] = TIMEOUT
     guesses = [{name: value} for value in (*bad.values(), *values.ppf([0.1, 0.3, 0.5]))]
     order = np.random.default_rng(seed).permutation(len(guesses))
     return cls(
@@ -89,8 +89,8 @@ def make_search(kind, seed, n_jobs, checkpoint_dir):
         scoring=make_scorer(name, bad),
         n_jobs=n_jobs,
         random_state=seed,
-        initial_params=[guesses[i] for i in order],
-        max_retries=0,
+        known={"params": [guesses[i] for i in order]},
+        workers=limits,
         checkpoint_dir=checkpoint_dir,
         **kwargs,
     )

@@ -87,12 +87,14 @@ def searches(model, scoring, n_features, seed):
         yield (
             f"gradient, {n_features} penalties, {n_steps} candidates",
             HypergradientSearchCV(
-                shared, {PENALTIES: RANGE}, n_iter=n_steps, initial_params=first, **args
+                shared, {PENALTIES: RANGE}, n_iter=n_steps, known={"params": first}, **args
             ),
         )
     yield (
         "Gaussian process, 1 penalty",
-        GPBayesSearchCV(shared, {PENALTIES: RANGE}, n_iter=N_ITER, initial_params=first, **args),
+        GPBayesSearchCV(
+            shared, {PENALTIES: RANGE}, n_iter=N_ITER, known={"params": first}, **args
+        ),
     )
     names = [f"p{i:03}" for i in range(n_features)]
     each = SeparatePenalties(**dict.fromkeys(names, 1.0))
@@ -101,7 +103,7 @@ def searches(model, scoring, n_features, seed):
         f"Gaussian process, {n_features} penalties",
         GPBayesSearchCV(
             make_pipeline(StandardScaler(), each, model), dict.fromkeys(first, RANGE),
-            n_iter=N_ITER, initial_params=first, **args,
+            n_iter=N_ITER, known={"params": first}, **args,
         ),
     )  # fmt: skip
 

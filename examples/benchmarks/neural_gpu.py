@@ -101,7 +101,7 @@ def survive(n_jobs, devices, small):
     search, X, y = hungry_search(small)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of failed fits
-        search.set_params(n_jobs=n_jobs, devices=devices).fit(X, y)
+        search.set_params(n_jobs=n_jobs, workers__devices=devices).fit(X, y)
     n_full, n_ok = (search.statuses_.count(status) for status in ("memory", "ok"))
     print(f"n_jobs={n_jobs}: {n_full} candidates without memory, {n_ok} well", flush=True)
     return n_full if n_ok == 1 else 0
@@ -126,7 +126,7 @@ def warm_up(X, y, n_jobs, devices):
     space = {"learning_rate": np.geomspace(0.01, 0.1, 2 * n_jobs).tolist()}
     net = ConvNetClassifier(n_filters=8, max_epochs=1, random_state=0)
     RandomSearchCV(
-        net, space, n_iter=2 * n_jobs, n_jobs=n_jobs, devices=devices, refit=False,
+        net, space, n_iter=2 * n_jobs, n_jobs=n_jobs, workers={"devices": devices}, refit=False,
         cv=one_split(len(X), len(X) // 5),
     ).fit(X, y)  # fmt: skip
 
@@ -141,7 +141,7 @@ def throughput(n_jobs, devices, small):
     first = time.perf_counter() - start
     allocated = memory()[0]
     search = RandomSearchCV(
-        net, space, n_iter=len(space), n_jobs=n_jobs, devices=devices, refit=False,
+        net, space, n_iter=len(space), n_jobs=n_jobs, workers={"devices": devices}, refit=False,
         cv=one_split(len(X), len(X) // 5), random_state=0,
     )  # fmt: skip
     start = time.perf_counter()

@@ -47,7 +47,7 @@ BRACKETS = {
         "scheduler": IteratedHalving(),
         "resource": "n_samples",
         "sampler": GPSampler("ei_per_second"),
-        "initial_params": "auto",
+        "known": {"params": "auto"},
     },
 }
 

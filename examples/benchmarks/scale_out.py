@@ -208,7 +208,7 @@ def draw(path):
     from sksearch.plotting import TimelineDisplay
 
     figure, axes = plt.subplots(2, 1, figsize=(7, 6), sharex=True, layout="constrained")
-    for ax, kwargs in zip(axes, ({}, {"batch_size": 20}), strict=True):
+    for ax, kwargs in zip(axes, ({}, {"workers": {"batch_size": 20}}), strict=True):
         search = sks.TPESearchCV(
             Unlike(), SPACE, cv=N_FOLDS, refit=False, random_state=0, n_jobs=100, **FULL, **kwargs
         )

@@ -66,7 +66,7 @@ def sksearch_seconds(n_candidates, limit):
     """Seconds of a grid search, the refit apart."""
     search = GridSearchCV(
         Fragile(), {"number": list(range(n_candidates))}, cv=[([0], [1])], n_jobs=N_WORKERS,
-        refit=False, candidate_timeout=limit, max_retries=0,
+        refit=False, workers={"timeout": limit, "retries": 0},
     )  # fmt: skip
     begin = time.perf_counter()
     with warnings.catch_warnings():

@@ -3,7 +3,7 @@
 Eight tables of real data x two models, 800 rows to search with and up to 5,000 others to test on,
 five folds. Each search runs twice with the same seed: to its 100 candidates, and with
 ``stop="converged"``; up to the stop both are the same. Beside it stands the usual rule,
-``patience=20``. The rule was chosen by looking at searches on iris, wine, breast cancer, digits
+a patience of 20. The rule was chosen by looking at searches on iris, wine, breast cancer, digits
 and diabetes, none of which is here.
 
     OMP_NUM_THREADS=1 python examples/benchmarks/stopping.py [--tables phoneme pol]
@@ -25,7 +25,7 @@ from sksearch.datasets import load
 N_SEARCH, N_TEST = 800, 5_000
 OTHERS = [table for table in TABLES if table not in ("breast_cancer", "digits")]
 MODELS = ("svm", "linear")
-RULES = {"converged": {"stop": "converged"}, "patience": {"patience": 20}}
+RULES = {"converged": {"stop": "converged"}, "patience": {"stop": {"patience": 20}}}
 MOST_LOST = 0.5  # standard errors
 
 

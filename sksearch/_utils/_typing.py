@@ -11,11 +11,12 @@ Seed       values of `random_state`
 Scorer     called with an estimator, X and y
 Scores     return value of a scorer: a number, or several by metric
 Scoring    values of `scoring`: a scorer or its name, several of them, or None
+Converged  the value of `stop` that is short for a dict
 =========  ====================================================================================
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any, Protocol, Self
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, Literal, Protocol, Self, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -63,3 +64,44 @@ Seed = int | np.random.RandomState | None
 Scorer = Callable[..., Any]
 Scores = float | dict[str, float]
 Scoring = str | Scorer | Collection[str] | Mapping[str, Any] | None
+Converged = Literal["converged"]
+
+
+class WorkersDict(TypedDict, total=False):
+    """Values of `workers`."""
+
+    timeout: float | None
+    memory: int | None
+    retries: int
+    devices: Sequence[int | str] | None
+
+
+class BatchWorkersDict(WorkersDict, total=False):
+    """Values of `workers` of a search that learns."""
+
+    batch_size: int | Literal["auto"]
+
+
+class StopDict(TypedDict, total=False):
+    """Values of `stop`."""
+
+    score: float | None
+    patience: int | None
+    converged: bool
+    overtime: float | None
+
+
+class KnownDict(TypedDict, total=False):
+    """Values of `known`."""
+
+    params: Mapping[str, Any] | Sequence[Mapping[str, Any]] | Literal["auto"] | None
+    results: Any
+    prior: Mapping[str, Any] | None
+    constraints: Any
+
+
+class CallsDict(TypedDict, total=False):
+    """Values of `workers` of `minimize`."""
+
+    timeout: float | None
+    batch_size: int | Literal["auto"]

@@ -15,7 +15,7 @@ class Reads:
     ----------
     results : bool, default=False
         Whether decisions depend on results, and therefore on the number of jobs running at the
-        same time. ``batch_size`` limits this number.
+        same time, which the batch size limits.
     objectives : bool, default=False
         Whether several objectives are supported instead of a single score. A scheduler then
         compares candidates by rank.

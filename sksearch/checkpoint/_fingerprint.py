@@ -24,10 +24,10 @@ from sksearch.space._conditions import When
 # Parameters of a search that are separate parts, or may change from one fit to the next.
 NO_SETTINGS = {
     *("estimator", "param_distributions", "param_grid", "scoring", "cv", "random_state"),
-    *("refit", "n_jobs", "verbose", "pre_dispatch", "timeout", "target_score", "patience"),
-    *("stop", "overtime", "candidate_timeout", "memory_limit", "max_retries", "devices"),
+    *("refit", "n_jobs", "verbose", "pre_dispatch", "timeout", "stop", "workers"),
     *("checkpoint_dir", "select", "func", "space", "target", "callback"),
 }
+BATCH = 'workers["batch_size"]'  # the only setting of the workers that changes results
 # Settings that may grow: the search then resumes at its end.
 GROWING = {"n_iter", "n_candidates", "n_iterations", "max_resources", "audit"}
 N_ITEMS = 1000  # items; a longer part has only a digest
@@ -220,11 +220,12 @@ def _opaque(parts: dict[str, Part]) -> list[str]:
 def _parts(text_of: Callable, kind: type, params: dict[str, Any], setup: Setup) -> dict[str, Part]:
     """Describe everything but the data."""
     params = dict(params)
-    if params["initial_params"] == "auto" and not setup.problem.initial_params:
-        params["initial_params"] = None  # the meaning of "auto" there
+    first, earlier = 'known["params"]', 'known["results"]'
+    if isinstance(params[first], str) and not setup.problem.initial_params:
+        params[first] = None  # the meaning of "auto" there
     if "ensemble" in params:
         params["ensemble"] = bool(params["ensemble"])  # True if predictions are kept
-    params["prior_results"] = setup.earlier or None  # whatever their source
+    params[earlier] = setup.earlier or None  # whatever their source
     n_splits = len(setup.context.splits)
     resource = setup.context.resource
     if resource.drawn_in_sequence:
@@ -273,12 +274,13 @@ def _settings(text_of: Callable, params: dict) -> dict[str, str]:
     """Describe the search's own parameters, and each field of its sampler and scheduler."""
     texts = {}
     for name, value in params.items():
-        if name in NO_SETTINGS:
+        if name.partition("[")[0] in NO_SETTINGS and name != BATCH:
             continue
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             texts[name] = text_of(type(value))
             for field in dataclasses.fields(value):
-                texts[f"{name}.{field.name}"] = text_of(getattr(value, field.name))
+                if field.name != "select":  # may change, as that of a search
+                    texts[f"{name}.{field.name}"] = text_of(getattr(value, field.name))
         else:
             texts[name] = text_of(value)
     return texts

@@ -147,9 +147,9 @@ def check_devices(devices: Sequence | None) -> None:
     if open_clock() is not None or kind not in LOCAL:
         engine = kind if open_clock() is None else "VirtualClock"
         raise ValueError(
-            f"devices={list(devices)!r} is for worker processes on this machine, but the search "
-            f"runs on {engine}: leave devices out. Dask, Ray and other engines assign GPUs to "
-            "their workers themselves."
+            f'workers["devices"]={list(devices)!r} is for worker processes on this machine, but '
+            f"the search runs on {engine}: leave it out. Dask, Ray and other engines assign GPUs "
+            "to their workers themselves."
         )
 
 

@@ -55,8 +55,8 @@ class InProcessExecutor(Executor):
         if getattr(out, "status", None) == "crash":
             raise EngineLostError(
                 f"A candidate has left this process without a working GPU: {out.error}. Pass the "
-                "GPU, such as devices=[0], to train candidates in separate processes, so that "
-                "such an error affects only one candidate."
+                "GPU, such as workers={'devices': [0]}, to train candidates in separate "
+                "processes, so that such an error affects only one candidate."
             )
         return out
 

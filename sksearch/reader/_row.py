@@ -38,7 +38,7 @@ class Row:
     rank : int
         Rank among all rows; 1 is the best.
     violation : float
-        Violation of the bounds of ``constraints``; 0 without bounds.
+        Violation of the bounds; 0 without bounds.
     status, error : str
         "ok" or the kind of failure, and the first line of the error.
     fit_seconds, score_seconds : float

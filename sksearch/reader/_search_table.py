@@ -219,7 +219,7 @@ class SearchTable:
 
     @cached_property
     def violations(self) -> np.ndarray:
-        """Violation of the bounds of ``constraints`` by each candidate; 0 without bounds."""
+        """Violation of the bounds by each candidate; 0 without bounds."""
         return np.array([candidate.row.violation for candidate in self.candidates])
 
     @cached_property

@@ -184,15 +184,15 @@ def _cure(table: SearchTable, group: Failures) -> tuple[str, str]:
     """Text and code for candidates with the same cause of failure."""
     many, search = counted(len(group.ids), "candidate"), table.source
     if group.status == "timeout":
-        limits = {name: getattr(search, name, None) for name in ("candidate_timeout", "timeout")}
-        code = next((f"{name}={3 * limit:g}" for name, limit in limits.items() if limit), "")
+        limit = getattr(search, "timeout", None)
+        code = _raised(search, "timeout", 3) or (f"timeout={3 * limit:g}" if limit else "")
         return (
             f"{many} reached the time limit. Increase it, or narrow the range of slow values.",
             code,
         )
     if group.status == "memory":
-        if limit := getattr(search, "memory_limit", None):
-            return f"{many} ran out of memory. Increase the limit.", f"memory_limit={2 * limit}"
+        if code := _raised(search, "memory", 2):
+            return f"{many} ran out of memory. Increase the limit.", code
         code = "n_jobs=1" if getattr(search, "n_jobs", None) not in (None, 1) else ""
         way = "Train fewer at once" if code else "Narrow the range of large values"
         return f"{many} ran out of memory. {way}.", code
@@ -210,13 +210,23 @@ def _cure(table: SearchTable, group: Failures) -> tuple[str, str]:
     return text, f"search.estimator.set_params(**{params}).fit(X, y)"
 
 
+def _raised(search: Any, key: str, factor: int) -> str:
+    """Code of the workers with a limit `factor` times as large; "" without this limit."""
+    given = getattr(search, "workers", None)
+    if not isinstance(given, dict) or not given.get(key):
+        return ""
+    new = given | {key: factor * given[key]}
+    texts = [f'"{name}": {value!r}' for name, value in new.items()]
+    return f"workers={{{', '.join(texts)}}}"
+
+
 def broken_bounds(facts: Facts) -> list[Advice]:
     """The winner itself breaks a bound."""
     table = facts.table
     if table.best is None or not table.violations[table.best] > 0:
         return []
     text = (
-        "No candidate satisfies all bounds of constraints: the winner has the smallest violation, "
+        "No candidate satisfies all bounds: the winner has the smallest violation, "
         f"{table.violations[table.best]:.3g} in units of the bounds. Relax the bounds, or widen "
         "the space."
     )

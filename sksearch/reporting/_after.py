@@ -108,7 +108,7 @@ class AfterSearch:
         Returns
         -------
         params : list of dict
-            The winner first, then the others, best first. They can be the `initial_params` of
+            The winner first, then the others, best first. They can be ``known["params"]`` of
             another search.
 
         Raises
@@ -288,9 +288,9 @@ def best(search: FinishedSearch, n: int = 10) -> list[Params]:
     Returns
     -------
     params : list of dict
-        The winner, followed by the other candidates, best first. Candidates with more of the
-        resource come first, unless a candidate may win at any rung. The list can be passed to
-        another search as ``initial_params``.
+        The winner first, then the others, best first: those that got most of the resource come
+        before others, unless any rung may win. They can be ``known["params"]`` of another
+        search.
 
     Raises
     ------

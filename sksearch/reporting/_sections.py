@@ -187,7 +187,7 @@ def _winner(facts, full):
     broken = np.isfinite(table.means) & (table.violations > 0)
     if broken.any():
         many = counted(len(table.candidates), "candidate")
-        lines.append(f"{broken.sum():,} of {many} violate a bound of constraints")
+        lines.append(f"{broken.sum():,} of {many} violate a bound")
     return Section("Winner", tuple(lines))
 
 

@@ -4,13 +4,14 @@ from dataclasses import dataclass
 
 from sksearch.history import Problem
 from sksearch.schedulers._asynchronous import AsynchronousScheduler
+from sksearch.schedulers._brackets import Selecting
 from sksearch.schedulers._halving import Halving
 from sksearch.schedulers._successive_halving import SuccessiveHalving
 
 
 @dataclass(frozen=True)
-class ASHA(Halving, AsynchronousScheduler):
-    """Asynchronous successive halving: promote candidates without waiting for a rung.
+class ASHA(Halving, AsynchronousScheduler, Selecting):
+    """Asynchronous successive halving: promote each candidate among the best of its rung so far.
 
     An idle worker promotes a candidate among the best ``1 / factor`` of its rung, if one has not
     been promoted, beginning with the highest rung. Otherwise it starts a new candidate.
@@ -22,9 +23,12 @@ class ASHA(Halving, AsynchronousScheduler):
     factor : float, default=3
         One candidate in `factor` is promoted, and rungs are `factor` times apart (eta in [1]_).
     variant : {"promotion", "stopping"}, default="promotion"
-        "promotion" may promote a candidate at any later time. "stopping" decides once, when a
-        candidate reaches a rung: it continues immediately if it is among the best ``1 / factor``
-        of the rung so far, otherwise it is stopped for good, so no fitted state has to be stored.
+        "stopping" decides once, when a candidate has reached a rung: it continues immediately if
+        it is among the best ``1 / factor`` of the rung so far, and never otherwise. No fitted
+        state has to be kept for later.
+    select : {"auto", "best", "top"}, default="auto"
+        Candidates that may win in `SearchCV`: all of them ("best"), or only those with the largest
+        resource ("top"). "auto": "top" for rows and folds, otherwise "best".
 
     Notes
     -----

@@ -4,12 +4,13 @@ from dataclasses import dataclass
 
 from sksearch.history import Problem
 from sksearch.schedulers._asynchronous import AsynchronousScheduler
+from sksearch.schedulers._brackets import Selecting
 from sksearch.schedulers._halving import Halving
 from sksearch.schedulers._hyperband import Hyperband
 
 
 @dataclass(frozen=True)
-class AsyncHyperband(Halving, AsynchronousScheduler):
+class AsyncHyperband(Halving, AsynchronousScheduler, Selecting):
     """Hyperband with all brackets at the same time, each by asynchronous successive halving.
 
     A new candidate goes to the bracket with the smallest share of its planned candidates started.
@@ -22,6 +23,9 @@ class AsyncHyperband(Halving, AsynchronousScheduler):
         Factor by which the number of candidates of Hyperband's brackets is multiplied.
     variant : {"promotion", "stopping"}, default="promotion"
         See `ASHA`.
+    select : {"auto", "best", "top"}, default="auto"
+        Candidates that may win in `SearchCV`: all of them ("best"), or only those with the largest
+        resource ("top"). "auto": "top" for rows and folds, otherwise "best".
 
     References
     ----------

@@ -14,6 +14,7 @@ import itertools
 import math
 from abc import abstractmethod
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from fractions import Fraction
 from numbers import Integral
 
@@ -124,6 +125,16 @@ def is_too_small(history: History) -> bool:
     """
     results = (result for trial in history.trials for result in trial.results.values())
     return not history.problem.continues and all(math.isnan(result.score) for result in results)
+
+
+@dataclass(frozen=True)
+class Selecting:
+    """Choice of the rungs from which the winner comes: `SearchCV` reads it.
+
+    A dataclass derives from it last.
+    """
+
+    select: str = field(default="auto", kw_only=True, repr=False)
 
 
 class BracketScheduler(Scheduler):

@@ -11,7 +11,7 @@ from sksearch._utils._numerics import one_blas_thread
 from sksearch.base import Plan, Reads, Resume, Scheduler, Start
 from sksearch.base._decisions import Job
 from sksearch.history import History, Problem, best_first
-from sksearch.schedulers._brackets import is_too_small, one_bracket
+from sksearch.schedulers._brackets import Selecting, is_too_small, one_bracket
 from sksearch.schedulers._fabolas_choice import Choice, Known, may_go_on, sizes_of
 
 COSTS = ("seconds", "resource")
@@ -23,8 +23,8 @@ STREAM = 11  # distinguishes its generator from the samplers', which receive the
 
 
 @dataclass(frozen=True)
-class Fabolas(Scheduler):
-    """Choose parameters and size together, by the expected improvement per second.
+class Fabolas(Scheduler, Selecting):
+    """Choose parameters and size by the expected improvement at full size per second.
 
     One Gaussian process models the score as a function of parameters and size, another the
     logarithm of the seconds. Each step evaluates a new candidate, or an earlier one at a larger
@@ -40,8 +40,11 @@ class Fabolas(Scheduler):
         first model: all at the smallest size, and the better half of each size at the next larger
         size.
     cost : {"seconds", "resource"}, default="seconds"
-        Cost by which an expected improvement is divided. "seconds": measured seconds, predicted by
-        a model. "resource": units of the resource, so that runs are exactly repeatable.
+        Divisor of an improvement: measured seconds, predicted by a model, or the number of units
+        of the resource, with exactly repeatable runs.
+    select : {"auto", "best", "top"}, default="auto"
+        Candidates that may win in `SearchCV`: all of them ("best"), or only those with the largest
+        resource ("top"). "auto": "top" for rows and folds, otherwise "best".
 
     Notes
     -----

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from sksearch.history import Problem
-from sksearch.schedulers._brackets import BracketScheduler, ladder
+from sksearch.schedulers._brackets import BracketScheduler, Selecting, ladder
 from sksearch.schedulers._halving import Halving
 
 
 @dataclass(frozen=True)
-class Hyperband(Halving, BracketScheduler):
+class Hyperband(Halving, BracketScheduler, Selecting):
     """Brackets of successive halving, one for each possible lowest rung.
 
     It is unknown how much training is necessary to distinguish good candidates from bad ones, so
@@ -31,9 +31,12 @@ class Hyperband(Halving, BracketScheduler):
         ``factor=3``, these are 81, 27, 9, 6 and 5 in the table of [1]_, and 81, 34, 15, 8 and 5 by
         the formula of its Algorithm 1.
     brackets : sequence of int or None, default=None
-        Brackets to run, in this order, each identified by its number of promotions s. None: all of
-        them, from s_max to 0. ``range(4, 1, -1)`` excludes the brackets with little or no early
-        stopping, which are expensive, but useful if low rungs are misleading.
+        Brackets to run, by their number of promotions s, in this order. None: all of them, s from
+        s_max to 0. ``range(4, 1, -1)`` excludes those with full fits, which are few and expensive,
+        but help if low rungs mislead.
+    select : {"auto", "best", "top"}, default="auto"
+        Candidates that may win in `SearchCV`: all of them ("best"), or only those with the largest
+        resource ("top"). "auto": "top" for rows and folds, otherwise "best".
 
     Notes
     -----

@@ -18,7 +18,7 @@ from numbers import Integral
 
 from sksearch.base import Plan, Rung, Scheduler
 from sksearch.history import Problem
-from sksearch.schedulers._brackets import BracketScheduler, n_promoted
+from sksearch.schedulers._brackets import BracketScheduler, Selecting, n_promoted
 
 BEGINNING = 10  # as in [1]_: candidates start with 2 of at most 20 epochs
 N_WHOLE = 10  # candidates at full resource that the default budget would cover
@@ -26,7 +26,7 @@ MAX_DENOMINATOR = 10**6  # 0.3 is 3/10, and floor(0.3 * 10) keeps 3; as a binary
 
 
 @dataclass(frozen=True)
-class IncrementalEvaluation(BracketScheduler):
+class IncrementalEvaluation(BracketScheduler, Selecting):
     """One bracket that spends most of its budget at the lowest rung.
 
     All candidates of the population are trained for ``min_resources`` units. Then, repeatedly, the
@@ -44,8 +44,11 @@ class IncrementalEvaluation(BracketScheduler):
         Number of units between two rungs. None: half of ``min_resources``, at least 1.
     candidates : {"algorithm1", "largest"}, default="algorithm1"
         Size of the population: by the formula of Algorithm 1 in [1]_, or the largest that `budget`
-        covers. Both are similar up to ``keep=0.5``. For larger values the formula leaves a large
-        part of the budget unspent.
+        covers. The two differ little up to ``keep=0.5``; above, the formula leaves a large part
+        unspent.
+    select : {"auto", "best", "top"}, default="auto"
+        Candidates that may win in `SearchCV`: all of them ("best"), or only those with the largest
+        resource ("top"). "auto": "top" for rows and folds, otherwise "best".
 
     Notes
     -----

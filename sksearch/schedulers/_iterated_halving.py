@@ -5,14 +5,14 @@ from itertools import count
 
 from sksearch.base import Plan, Scheduler
 from sksearch.history import Problem
-from sksearch.schedulers._brackets import BracketScheduler, ladder, n_for_one, rungs_of
+from sksearch.schedulers._brackets import BracketScheduler, Selecting, ladder, n_for_one, rungs_of
 from sksearch.schedulers._halving import Halving
 
 DEPTH = 3  # rungs of the first bracket below the last, if the user set no minimum
 
 
 @dataclass(frozen=True)
-class IteratedHalving(Halving, BracketScheduler):
+class IteratedHalving(Halving, BracketScheduler, Selecting):
     """A wide bracket of successive halving for a model to learn from, then short ones.
 
     The first bracket starts at the lowest rung. Its number of candidates is the largest multiple
@@ -31,6 +31,9 @@ class IteratedHalving(Halving, BracketScheduler):
         One candidate in `factor` is promoted, and rungs are `factor` times apart.
     n_iterations : int, default=8
         Number of brackets, each with new candidates.
+    select : {"auto", "best", "top"}, default="auto"
+        Candidates that may win in `SearchCV`: all of them ("best"), or only those with the largest
+        resource ("top"). "auto": "top" for rows and folds, otherwise "best".
 
     Notes
     -----

@@ -39,6 +39,7 @@ class HalvingIterations(BracketScheduler):
     is_aggressive: bool = False
     most: float = math.inf
     reads = Reads()
+    select = "top"
 
     def adapt(self, problem: Problem) -> tuple[Scheduler, int]:
         """Start as high as the last iteration allows, if all resources are to be used."""

@@ -7,11 +7,11 @@ import numpy as np
 from sksearch.base import Plan, Reads
 from sksearch.history import History, Problem
 from sksearch.schedulers._asynchronous import AsynchronousScheduler, RungResults
-from sksearch.schedulers._brackets import ladder, one_bracket
+from sksearch.schedulers._brackets import Selecting, ladder, one_bracket
 
 
 @dataclass(frozen=True)
-class MedianStopping(AsynchronousScheduler):
+class MedianStopping(AsynchronousScheduler, Selecting):
     """Stop a candidate if its best score is below the median of the others' mean scores.
 
     The mean score of each other candidate is taken over its rungs up to this one, and the median
@@ -24,8 +24,10 @@ class MedianStopping(AsynchronousScheduler):
     factor : float, default=2
         Ratio of consecutive rungs. Candidates are stopped at rungs only.
     n_full : int, default=5
-        Minimum number of results of other candidates at a rung before a candidate is stopped
-        there.
+        Minimum number of other candidates' results at a rung before candidates are stopped there.
+    select : {"auto", "best", "top"}, default="auto"
+        Candidates that may win in `SearchCV`: all of them ("best"), or only those with the largest
+        resource ("top"). "auto": "top" for rows and folds, otherwise "best".
 
     References
     ----------

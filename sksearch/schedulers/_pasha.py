@@ -19,14 +19,15 @@ from sksearch.base import Reads, Resume
 from sksearch.history import History, Problem
 from sksearch.schedulers._asha import ASHA
 from sksearch.schedulers._asynchronous import AsynchronousScheduler, RungResults
+from sksearch.schedulers._brackets import Selecting
 from sksearch.schedulers._halving import Halving
 
 PERCENTILE = 90  # N of [1]_: percentile of the differences of pairs that swapped twice
 
 
 @dataclass(frozen=True)
-class PASHA(Halving, AsynchronousScheduler):
-    """Progressive asynchronous successive halving: add rungs only while the ranking changes.
+class PASHA(Halving, AsynchronousScheduler, Selecting):
+    """Progressive asynchronous successive halving: add rungs only while rankings change.
 
     Candidates are promoted as in `ASHA`, but at first to the second rung only. Whenever a new
     result at the highest rung makes its ranking differ from the ranking at the rung below, the
@@ -39,6 +40,9 @@ class PASHA(Halving, AsynchronousScheduler):
         Number of candidates at the lowest rung. None: ``factor ** (n_rungs - 1)``.
     factor : float, default=3
         One candidate in `factor` is promoted, and rungs are `factor` times apart (eta in [1]_).
+    select : {"auto", "best", "top"}, default="auto"
+        Candidates that may win in `SearchCV`: all of them ("best"), or only those with the largest
+        resource ("top"). "auto": "top" for rows and folds, otherwise "best".
 
     See Also
     --------

@@ -15,7 +15,7 @@ import numpy as np
 from sksearch.base import Plan, Reads, Resume, Scheduler, Start
 from sksearch.base._decisions import Job
 from sksearch.history import History, Params, Problem, best_first
-from sksearch.schedulers._brackets import one_bracket
+from sksearch.schedulers._brackets import Selecting, one_bracket
 from sksearch.space._scaling import scaled
 
 #: Ids of replaced members, of their replacements, and of members that continue unchanged.
@@ -28,8 +28,8 @@ N_TRIES = 100  # attempts to find allowed parameters
 
 
 @dataclass(frozen=True)
-class PopulationBasedTraining(Scheduler):
-    """Train a population, and replace the worst members by copies of the best at each step.
+class PopulationBasedTraining(Scheduler, Selecting):
+    """Train a population in which the worst members copy the best ones at each step.
 
     All members are trained for `step` units. Then each of the worst 20 % is replaced by a child of
     one of the best 20 %, which continues from the fitted states of its parent, of all folds, with
@@ -42,6 +42,9 @@ class PopulationBasedTraining(Scheduler):
         Number of members. A finite space may have fewer.
     step : int or None, default=None
         Number of units from one selection to the next. None: a twentieth of the largest resource.
+    select : {"auto", "best", "top"}, default="auto"
+        Candidates that may win in `SearchCV`: all of them ("best"), or only those with the largest
+        resource ("top"). "auto": "top" for rows and folds, otherwise "best".
 
     Notes
     -----

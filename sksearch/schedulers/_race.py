@@ -66,11 +66,11 @@ class FoldRace(Scheduler):
     there are any, the variance of the leader's scores is used. The winner can be dropped only in
     its own comparisons, so `error` needs no correction for the number of candidates.
 
-    The results known at a comparison depend on the number of running jobs; a job is usually one
-    fold of one candidate. ``batch_size`` sets this number. Until the first candidate is complete,
-    the others wait after their first fold. If results are used as they arrive, and all candidates
-    have been started, idle workers evaluate the remaining folds of a candidate at the same time,
-    although some of them may prove unnecessary.
+    The results known at a comparison depend on the number of running jobs. The batch size sets
+    this number, with every sampler; at first a job is one fold of one candidate. Until the first
+    candidate is complete, the others wait after their first fold. If results are used as they
+    arrive, and every candidate has begun, idle workers take the remaining folds of a candidate at
+    once, although some of them might prove unnecessary.
 
     The mean over all folds of a dropped candidate is estimated for models, under the assumption
     that the remaining folds are as difficult for it as for complete candidates.

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 from sksearch.history import Problem
-from sksearch.schedulers._brackets import BracketScheduler, ladder, n_for_one
+from sksearch.schedulers._brackets import BracketScheduler, Selecting, ladder, n_for_one
 from sksearch.schedulers._halving import Halving
 
 
 @dataclass(frozen=True)
-class SuccessiveHalving(Halving, BracketScheduler):
-    """One bracket, in which the best ``1 / factor`` of the candidates are promoted at each rung.
+class SuccessiveHalving(Halving, BracketScheduler, Selecting):
+    """One bracket: at each rung the best ``1 / factor`` of the candidates are promoted.
 
     Parameters
     ----------
@@ -18,6 +18,9 @@ class SuccessiveHalving(Halving, BracketScheduler):
         candidate reaches ``max_resources`` and each rung costs about the same.
     factor : float, default=3
         One candidate in `factor` is promoted, and rungs are `factor` times apart (eta in [1]_).
+    select : {"auto", "best", "top"}, default="auto"
+        Candidates that may win in `SearchCV`: all of them ("best"), or only those with the largest
+        resource ("top"). "auto": "top" for rows and folds, otherwise "best".
 
     References
     ----------

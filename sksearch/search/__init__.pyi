@@ -33,6 +33,7 @@ from sksearch.search._full import (
     RandomSearchCV as RandomSearchCV,
     SearchCV as SearchCV,
 )
+from sksearch.search._groups import COUNT as COUNT
 from sksearch.search._halving_hybrids import (
     GPHalvingSearchCV as GPHalvingSearchCV,
     TPEHalvingSearchCV as TPEHalvingSearchCV,
@@ -59,6 +60,6 @@ from sksearch.search._namesakes import (
     GridSearchCV as GridSearchCV,
     RandomizedSearchCV as RandomizedSearchCV,
 )
-from sksearch.search._parts import COUNT as COUNT, inherits_parameters as inherits_parameters
+from sksearch.search._parts import inherits_parameters as inherits_parameters
 from sksearch.search._pbt import PBTSearchCV as PBTSearchCV
 from sksearch.search._tune import tune as tune

@@ -9,8 +9,7 @@ import os
 from abc import abstractmethod
 from contextlib import suppress
 from dataclasses import replace
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,10 +18,20 @@ from sklearn.utils import check_random_state
 
 from sksearch._utils._advice import glance
 from sksearch._utils._clock import now
-from sksearch._utils._compat import BaseSearchCV, Interval, StrOptions, fit_context
+from sksearch._utils._compat import BaseSearchCV, fit_context
 from sksearch._utils._terminal import plain_errors, say
 from sksearch._utils._time_limit import TimeLimit
-from sksearch._utils._typing import Folding, Samples, Scoring, Seed, Targets
+from sksearch._utils._typing import (
+    Converged,
+    Folding,
+    KnownDict,
+    Samples,
+    Scoring,
+    Seed,
+    StopDict,
+    Targets,
+    WorkersDict,
+)
 from sksearch.base import Sampler, Scheduler
 from sksearch.checkpoint._recorder_of import recorder_of
 from sksearch.estimators._model_choice import as_models, model_of, settle, settled, without
@@ -53,14 +62,15 @@ from sksearch.progress._progress import Progress, Watch
 from sksearch.reader._values import metric_that_counts
 from sksearch.reporting._after import AfterSearch, about_fit
 from sksearch.reporting._autolog import autologged
-from sksearch.search._parts import COUNT, SECONDS, CanFit, Constraints, Refit
+from sksearch.search._groups import COUNT, GROUPS, SECONDS, Grouped
+from sksearch.search._parts import CanFit, Refit
 from sksearch.search._winner import WinnerChoice
 from sksearch.space import Space
 from sksearch.space._distributions import with_frozen_laws
 
 
-class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
-    """Base class of all searches. Subclasses return their sampler and scheduler in ``_compose``.
+class BaseSearch(KnownNames, Grouped, AfterSearch, WinnerChoice):
+    """Base class of all searches; a subclass names its sampler and scheduler in ``_compose``.
 
     Parameters
     ----------
@@ -94,43 +104,42 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
     objectives : list of str or None, default=None
         Objectives of a multi-objective search, two or more: metrics of `scoring`, "fit_time",
         "predict_time" or "model_size".
-    constraints : callable, Bound, list of them or None, default=None
-        Constraints of a candidate: a function ``f(params) -> bool``, checked before any fit, or a
-        `Bound` on a measured value.
-    initial_params : dict, list of dict, "auto" or None, default="auto"
-        Candidates to evaluate first. "auto": the untuned estimator and known good values if no
-        space is given.
-    prior_results : object, list of objects or None, default=None
-        Results of earlier searches to learn from: fitted searches, their `cv_results_`, a
-        `checkpoint_dir` or Optuna studies.
-    prior : dict or None, default=None
-        Belief about good values by parameter name: a distribution of a number, or a dict of
-        weights of the choices in a list.
+    known : dict or None, default=None
+        Knowledge about the candidates:
+
+        - ``"params"``: dict or list of dicts, candidates to evaluate first. "auto", the default:
+          the untuned estimator and known good values if no space is given. None: none.
+        - ``"results"``: results of earlier searches to learn from, one or a list: fitted searches,
+          their `cv_results_`, a `checkpoint_dir` or Optuna studies.
+        - ``"prior"``: belief about good values, a dict by parameter name: a distribution of a
+          number, or a dict of weights of the choices in a list.
+        - ``"constraints"``: a function ``f(params) -> bool``, checked before any fit, a `Bound` on
+          a measured value, or a list of them.
     timeout : float or None, default=None
         Time limit in seconds, including the refit. Its duration is estimated from the fits on the
         folds.
-    overtime : float or None, default=None
-        Seconds after `timeout` at which candidates still running are stopped. None: the search
-        waits for them.
-    target_score : float or None, default=None
-        Stop when a candidate reaches this score.
-    patience : int or None, default=None
-        Stop after this number of consecutive candidates at full resource without an improvement.
-    stop : "converged" or None, default=None
-        "converged": stop when doubling the time would probably gain less than the cross-validation
-        noise.
-    candidate_timeout : float or None, default=None
-        Time limit in seconds for fitting and scoring a candidate on one fold, from one rung to the
-        next.
-    memory_limit : int or None, default=None
-        Maximum number of bytes that a candidate may allocate on one fold, in addition to the data.
-        Linux only.
-    max_retries : int, default=1
-        Number of times a fit is repeated if its worker process dies, before it fails with the
-        status "crash".
-    devices : list of (int or str) or None, default=None
-        CUDA devices to distribute over the worker processes, by number or UUID. None: all visible
-        devices.
+    stop : "converged", dict or None, default=None
+        Conditions that end the search before its time or number of candidates. "converged" is
+        short for ``{"converged": True}``:
+
+        - ``"score"``: stop when a candidate reaches this score.
+        - ``"patience"``: stop after this number of consecutive candidates at full resource without
+          an improvement.
+        - ``"converged"``: if True, stop when doubling the time would probably gain less than the
+          cross-validation noise.
+        - ``"overtime"``: seconds after `timeout` at which candidates still running are stopped.
+          Otherwise the search waits for them.
+    workers : dict or None, default=None
+        Limits and devices of the workers:
+
+        - ``"timeout"``: time limit in seconds for fitting and scoring a candidate on one fold,
+          from one rung to the next.
+        - ``"memory"``: maximum number of bytes that a candidate may allocate on one fold, in
+          addition to the data. Linux only.
+        - ``"retries"``: number of times a fit is repeated if its worker process dies, before it
+          fails with the status "crash". Default: 1.
+        - ``"devices"``: list of CUDA devices to distribute over the worker processes, by number or
+          UUID. Default: all visible devices.
     checkpoint_dir : str, path-like or None, default=None
         Directory in which the search stores its progress. If the search is interrupted, the same
         `fit` resumes from there.
@@ -206,29 +215,17 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         "scoring": "no_validation",  # `check_scoring` does it
         "refit": ["boolean", str, callable, dict, Bound],
         "random_state": ["random_state"],
-        "initial_params": [dict, list, tuple, StrOptions({"auto"}), None],
-        "prior": [dict, None],
         "timeout": [SECONDS, None],
-        "overtime": [Interval(Real, 0, None, closed="left"), None],
-        "target_score": [Interval(Real, None, None, closed="neither"), None],  # so not NaN
-        "patience": [COUNT, None],
-        "stop": [StrOptions({"converged"}), None],
-        "candidate_timeout": [SECONDS, None],
-        "memory_limit": [COUNT, None],
-        "max_retries": [Interval(Integral, 0, None, closed="left")],
-        "devices": [list, tuple, None],
         "checkpoint_dir": [str, os.PathLike, None],
         "ensemble": ["boolean", COUNT],
-        # checked in `fit`
-        **dict.fromkeys(("constraints", "objectives", "prior_results"), "no_validation"),
+        "objectives": "no_validation",  # `fit` looks at it itself
+        **GROUPS,
     }
 
     # Parameters of searches with several rungs.
     resource = None  # type: Any
     audit = 0.0  # type: Any
     min_resources = max_resources = select = "auto"  # type: Any
-    # Parameters of searches with proposals that depend on results.
-    batch_size = 1  # type: Any
     # Method with which a search derives its space, if it has special rules.
     _own_space = None  # type: Any
     # Models of a list, too slow for the time of this fit.
@@ -255,19 +252,10 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
         error_score: float | str = np.nan,
         return_train_score: bool = False,
         objectives: list | tuple | None = None,
-        constraints: "Constraints" = None,
-        initial_params: dict | list | tuple | Literal["auto"] | None = "auto",
-        prior_results: Any = None,
-        prior: dict | None = None,
+        known: "KnownDict | None" = None,
         timeout: float | None = None,
-        overtime: float | None = None,
-        target_score: float | None = None,
-        patience: int | None = None,
-        stop: Literal["converged"] | None = None,
-        candidate_timeout: float | None = None,
-        memory_limit: int | None = None,
-        max_retries: int = 1,
-        devices: list | tuple | None = None,
+        stop: "StopDict | Converged | None" = None,
+        workers: "WorkersDict | None" = None,
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
@@ -333,7 +321,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
             finite. In the last case, searches with scikit-learn's names only warn, as in
             scikit-learn.
         TimeoutError
-            If no candidate was scored within `timeout` and `overtime`.
+            If no candidate was scored within `timeout` and the overtime of `stop`.
         KeyboardInterrupt
             On Ctrl-C. The attributes are set from the results so far, without a refit.
         """
@@ -345,7 +333,7 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
             self._cv()  # like scikit-learn, draw the folds of a generator first
             rng, unit = recorder.rng(self.random_state), recorder.unit
             setup = self._measured(X, y, params, rng, unit, recorder if recorder.goes_on else None)
-            recorder.open(type(self), self.get_params(deep=False), setup)
+            recorder.open(type(self), self._flat_params(), setup)
             self._fit(setup, recorder)
         return self
 
@@ -463,10 +451,11 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
 
     def _options(self) -> Options:
         """Group the user's parameters by concern."""
-        may_be_stopped, space = self.overtime is not None, self.param_distributions
-        limits = Limits(
-            self.candidate_timeout, self.memory_limit, self.max_retries, may_be_stopped
-        )
+        space = self.param_distributions
+        workers, stop, known = map(self._group, ("workers", "stop", "known"))
+        may_be_stopped = stop["overtime"] is not None
+        limits = Limits(workers["timeout"], workers["memory"], workers["retries"], may_be_stopped)
+        n_at_once = workers.get("batch_size", 1)  # not a key of every search
         n_iter = getattr(self, "n_iter", None)  # not a parameter of every search
         spending = Spending(
             self.resource, self.min_resources, self.max_resources, self.select, self.audit, n_iter
@@ -475,13 +464,13 @@ class BaseSearch(KnownNames, AfterSearch, WinnerChoice):
             estimator=without(settled(self.estimator), self._left_out),
             space=with_frozen_laws(space) if self._is_namesake else space,
             cv=self.cv,
-            goal=Goal(self.scoring, self.refit, self.objectives, self.constraints),
-            knowledge=Knowledge(self.initial_params, self.prior_results, self.prior),
-            stops=Stops(self.target_score, self.patience, self.stop),
+            goal=Goal(self.scoring, self.refit, self.objectives, known["constraints"]),
+            knowledge=Knowledge(known["params"], known["results"], known["prior"]),
+            stops=Stops(stop["score"], stop["patience"], stop["converged"]),
             spending=spending,
-            workers=Workers(self.n_jobs, self.pre_dispatch, self.devices, limits, self.batch_size),
+            workers=Workers(self.n_jobs, self.pre_dispatch, workers["devices"], limits, n_at_once),
             timeout=self.timeout,
-            overtime=self.overtime,
+            overtime=stop["overtime"],
             error_score=self.error_score,
             return_train_score=self.return_train_score,
             verbose=self.verbose,

@@ -13,7 +13,16 @@ from sklearn.model_selection import GroupKFold, ParameterGrid, ParameterSampler
 
 from sksearch._utils._compat import StrOptions
 from sksearch._utils._terminal import warn
-from sksearch._utils._typing import Folding, Scoring, Seed
+from sksearch._utils._typing import (
+    BatchWorkersDict,
+    Converged,
+    Folding,
+    KnownDict,
+    Scoring,
+    Seed,
+    StopDict,
+    WorkersDict,
+)
 from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.fitting.prepare._problem import fits_whole
 from sksearch.fitting.prepare._split import leaves_folds
@@ -32,7 +41,8 @@ from sksearch.samplers._listed import ListedSampler
 from sksearch.samplers._quasi_random import METHODS
 from sksearch.schedulers import FoldRace, FullFidelity
 from sksearch.search._base import BaseSearch
-from sksearch.search._parts import AUTO, COUNT, SELECT, Constraints, PartOf, Refit
+from sksearch.search._groups import BATCHES
+from sksearch.search._parts import AUTO, COUNT, SELECT, PartOf, Refit
 from sksearch.space import Outcome, Space
 from sksearch.space._conditions import When
 
@@ -57,8 +67,8 @@ class SearchCV(BaseSearch):
         Lists or distributions by parameter name, as for `RandomizedSearchCV`, or a list of such
         dicts. None: the default space of the estimator.
     n_iter : int or None, default=None
-        Number of candidates, if the search chooses the scheduler. None: no limit except `timeout`,
-        `patience` and `stop`, or 50 if none of them is set.
+        Number of candidates, if the search chooses the scheduler. None: no limit except `timeout`
+        and `stop`, or 50 if neither is set.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.
@@ -83,43 +93,44 @@ class SearchCV(BaseSearch):
     objectives : list of str or None, default=None
         Objectives of a multi-objective search, two or more: metrics of `scoring`, "fit_time",
         "predict_time" or "model_size".
-    constraints : callable, Bound, list of them or None, default=None
-        Constraints of a candidate: a function ``f(params) -> bool``, checked before any fit, or a
-        `Bound` on a measured value.
-    initial_params : dict, list of dict, "auto" or None, default="auto"
-        Candidates to evaluate first. "auto": the untuned estimator and known good values if no
-        space is given.
-    prior_results : object, list of objects or None, default=None
-        Results of earlier searches to learn from: fitted searches, their `cv_results_`, a
-        `checkpoint_dir` or Optuna studies.
-    prior : dict or None, default=None
-        Belief about good values by parameter name: a distribution of a number, or a dict of
-        weights of the choices in a list.
+    known : dict or None, default=None
+        Knowledge about the candidates:
+
+        - ``"params"``: dict or list of dicts, candidates to evaluate first. "auto", the default:
+          the untuned estimator and known good values if no space is given. None: none.
+        - ``"results"``: results of earlier searches to learn from, one or a list: fitted searches,
+          their `cv_results_`, a `checkpoint_dir` or Optuna studies.
+        - ``"prior"``: belief about good values, a dict by parameter name: a distribution of a
+          number, or a dict of weights of the choices in a list.
+        - ``"constraints"``: a function ``f(params) -> bool``, checked before any fit, a `Bound` on
+          a measured value, or a list of them.
     timeout : float or None, default=None
         Time limit in seconds, including the refit. Its duration is estimated from the fits on the
         folds.
-    overtime : float or None, default=None
-        Seconds after `timeout` at which candidates still running are stopped. None: the search
-        waits for them.
-    target_score : float or None, default=None
-        Stop when a candidate reaches this score.
-    patience : int or None, default=None
-        Stop after this number of consecutive candidates at full resource without an improvement.
-    stop : "converged" or None, default=None
-        "converged": stop when doubling the time would probably gain less than the cross-validation
-        noise.
-    candidate_timeout : float or None, default=None
-        Time limit in seconds for fitting and scoring a candidate on one fold, from one rung to the
-        next.
-    memory_limit : int or None, default=None
-        Maximum number of bytes that a candidate may allocate on one fold, in addition to the data.
-        Linux only.
-    max_retries : int, default=1
-        Number of times a fit is repeated if its worker process dies, before it fails with the
-        status "crash".
-    devices : list of (int or str) or None, default=None
-        CUDA devices to distribute over the worker processes, by number or UUID. None: all visible
-        devices.
+    stop : "converged", dict or None, default=None
+        Conditions that end the search before its time or number of candidates. "converged" is
+        short for ``{"converged": True}``:
+
+        - ``"score"``: stop when a candidate reaches this score.
+        - ``"patience"``: stop after this number of consecutive candidates at full resource without
+          an improvement.
+        - ``"converged"``: if True, stop when doubling the time would probably gain less than the
+          cross-validation noise.
+        - ``"overtime"``: seconds after `timeout` at which candidates still running are stopped.
+          Otherwise the search waits for them.
+    workers : dict or None, default=None
+        Limits and devices of the workers:
+
+        - ``"timeout"``: time limit in seconds for fitting and scoring a candidate on one fold,
+          from one rung to the next.
+        - ``"memory"``: maximum number of bytes that a candidate may allocate on one fold, in
+          addition to the data. Linux only.
+        - ``"retries"``: number of times a fit is repeated if its worker process dies, before it
+          fails with the status "crash". Default: 1.
+        - ``"devices"``: list of CUDA devices to distribute over the worker processes, by number or
+          UUID. Default: all visible devices.
+        - ``"batch_size"``: number of candidates evaluated at the same time. "auto", the default:
+          one if its folds occupy `n_jobs` workers, otherwise enough to keep all busy.
     checkpoint_dir : str, path-like or None, default=None
         Directory in which the search stores its progress. If the search is interrupted, the same
         `fit` resumes from there.
@@ -145,12 +156,6 @@ class SearchCV(BaseSearch):
     max_resources : int or "auto", default="auto"
         Largest amount of the resource. "auto": 81 epochs, the estimator's own value of a
         parameter, all rows or all folds.
-    select : {"auto", "best", "top"}, default="auto"
-        Candidates that may win: all of them ("best"), or only those with the largest resource
-        ("top").
-    batch_size : int or "auto", default="auto"
-        Number of candidates evaluated at the same time. "auto": one if its folds occupy `n_jobs`
-        workers, otherwise enough to keep all busy.
 
     Attributes
     ----------
@@ -268,8 +273,7 @@ class SearchCV(BaseSearch):
         "resource": [str, Resource, None],
         "min_resources": [COUNT, AUTO],
         "max_resources": [COUNT, AUTO],
-        "select": [SELECT],
-        "batch_size": [COUNT, AUTO],
+        "workers": [BATCHES, None],
     }
 
     def __init__(
@@ -288,19 +292,10 @@ class SearchCV(BaseSearch):
         error_score: float | str = np.nan,
         return_train_score: bool = False,
         objectives: list | tuple | None = None,
-        constraints: "Constraints" = None,
-        initial_params: dict | list | tuple | Literal["auto"] | None = "auto",
-        prior_results: Any = None,
-        prior: dict | None = None,
+        known: "KnownDict | None" = None,
         timeout: float | None = None,
-        overtime: float | None = None,
-        target_score: float | None = None,
-        patience: int | None = None,
-        stop: Literal["converged"] | None = None,
-        candidate_timeout: float | None = None,
-        memory_limit: int | None = None,
-        max_retries: int = 1,
-        devices: list | tuple | None = None,
+        stop: "StopDict | Converged | None" = None,
+        workers: "BatchWorkersDict | None" = None,
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
         sampler: Sampler | None = None,
@@ -308,10 +303,19 @@ class SearchCV(BaseSearch):
         resource: str | Resource | None = "auto",
         min_resources: int | Literal["auto"] = "auto",
         max_resources: int | Literal["auto"] = "auto",
-        select: Literal["auto", "best", "top"] = "auto",
-        batch_size: int | Literal["auto"] = "auto",
     ) -> None:
         self._store(locals())
+
+    @property
+    def select(self) -> Any:
+        """Candidates that may win: the choice of the scheduler, otherwise "auto"."""
+        found = getattr(self.scheduler, "select", "auto")
+        return "auto" if callable(found) else found
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        if not SELECT.is_satisfied_by(self.select):
+            raise ValueError(f"scheduler.select={self.select!r} must be {SELECT}.")
 
     def _left(self) -> frozenset[str]:
         """Return the parts left to the search; the folds only if no splitter is passed.
@@ -347,7 +351,7 @@ class SearchCV(BaseSearch):
                     scheduler.told.by_fold and self.min_resources == self.max_resources == "auto"
                 )
             filled.resource = resource = "folds" if races else None
-        if n_iter is None and (self.timeout, self.patience, self.stop) == (None, None, None):
+        if n_iter is None and not self._options().ends_early:
             n_iter = N_CANDIDATES
         if scheduler is None:
             filled.scheduler = (FoldRace if resource == "folds" else FullFidelity)(n_iter)
@@ -396,10 +400,9 @@ class RandomSearchCV(BaseSearch):
         Lists or distributions by parameter name, as for `RandomizedSearchCV`, or a list of such
         dicts. None: the default space of the estimator.
     n_iter : int or None, default=10
-        Number of candidates. If the space is finite and has no more candidates, all are tried in
-        the order of ``ParameterGrid``, and repeated entries of a list share their score. None: no
-        limit except `timeout`, `patience` and `stop`, or all of a finite space if none of them is
-        set.
+        Number of candidates. If lists contain no more, all are tried in the order of
+        ``ParameterGrid``, and repeated entries of a list share their score. None: no limit except
+        `timeout` and `stop`, or all of a finite space if none of them is set.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.
@@ -424,43 +427,42 @@ class RandomSearchCV(BaseSearch):
     objectives : list of str or None, default=None
         Objectives of a multi-objective search, two or more: metrics of `scoring`, "fit_time",
         "predict_time" or "model_size".
-    constraints : callable, Bound, list of them or None, default=None
-        Constraints of a candidate: a function ``f(params) -> bool``, checked before any fit, or a
-        `Bound` on a measured value.
-    initial_params : dict, list of dict, "auto" or None, default="auto"
-        Candidates to evaluate first. "auto": the untuned estimator and known good values if no
-        space is given.
-    prior_results : object, list of objects or None, default=None
-        Results of earlier searches to learn from: fitted searches, their `cv_results_`, a
-        `checkpoint_dir` or Optuna studies.
-    prior : dict or None, default=None
-        Belief about good values by parameter name: a distribution of a number, or a dict of
-        weights of the choices in a list.
+    known : dict or None, default=None
+        Knowledge about the candidates:
+
+        - ``"params"``: dict or list of dicts, candidates to evaluate first. "auto", the default:
+          the untuned estimator and known good values if no space is given. None: none.
+        - ``"results"``: results of earlier searches to learn from, one or a list: fitted searches,
+          their `cv_results_`, a `checkpoint_dir` or Optuna studies.
+        - ``"prior"``: belief about good values, a dict by parameter name: a distribution of a
+          number, or a dict of weights of the choices in a list.
+        - ``"constraints"``: a function ``f(params) -> bool``, checked before any fit, a `Bound` on
+          a measured value, or a list of them.
     timeout : float or None, default=None
         Time limit in seconds, including the refit. Its duration is estimated from the fits on the
         folds.
-    overtime : float or None, default=None
-        Seconds after `timeout` at which candidates still running are stopped. None: the search
-        waits for them.
-    target_score : float or None, default=None
-        Stop when a candidate reaches this score.
-    patience : int or None, default=None
-        Stop after this number of consecutive candidates at full resource without an improvement.
-    stop : "converged" or None, default=None
-        "converged": stop when doubling the time would probably gain less than the cross-validation
-        noise.
-    candidate_timeout : float or None, default=None
-        Time limit in seconds for fitting and scoring a candidate on one fold, from one rung to the
-        next.
-    memory_limit : int or None, default=None
-        Maximum number of bytes that a candidate may allocate on one fold, in addition to the data.
-        Linux only.
-    max_retries : int, default=1
-        Number of times a fit is repeated if its worker process dies, before it fails with the
-        status "crash".
-    devices : list of (int or str) or None, default=None
-        CUDA devices to distribute over the worker processes, by number or UUID. None: all visible
-        devices.
+    stop : "converged", dict or None, default=None
+        Conditions that end the search before its time or number of candidates. "converged" is
+        short for ``{"converged": True}``:
+
+        - ``"score"``: stop when a candidate reaches this score.
+        - ``"patience"``: stop after this number of consecutive candidates at full resource without
+          an improvement.
+        - ``"converged"``: if True, stop when doubling the time would probably gain less than the
+          cross-validation noise.
+        - ``"overtime"``: seconds after `timeout` at which candidates still running are stopped.
+          Otherwise the search waits for them.
+    workers : dict or None, default=None
+        Limits and devices of the workers:
+
+        - ``"timeout"``: time limit in seconds for fitting and scoring a candidate on one fold,
+          from one rung to the next.
+        - ``"memory"``: maximum number of bytes that a candidate may allocate on one fold, in
+          addition to the data. Linux only.
+        - ``"retries"``: number of times a fit is repeated if its worker process dies, before it
+          fails with the status "crash". Default: 1.
+        - ``"devices"``: list of CUDA devices to distribute over the worker processes, by number or
+          UUID. Default: all visible devices.
     checkpoint_dir : str, path-like or None, default=None
         Directory in which the search stores its progress. If the search is interrupted, the same
         `fit` resumes from there.
@@ -554,19 +556,10 @@ class RandomSearchCV(BaseSearch):
         error_score: float | str = np.nan,
         return_train_score: bool = False,
         objectives: list | tuple | None = None,
-        constraints: "Constraints" = None,
-        initial_params: dict | list | tuple | Literal["auto"] | None = "auto",
-        prior_results: Any = None,
-        prior: dict | None = None,
+        known: "KnownDict | None" = None,
         timeout: float | None = None,
-        overtime: float | None = None,
-        target_score: float | None = None,
-        patience: int | None = None,
-        stop: Literal["converged"] | None = None,
-        candidate_timeout: float | None = None,
-        memory_limit: int | None = None,
-        max_retries: int = 1,
-        devices: list | tuple | None = None,
+        stop: "StopDict | Converged | None" = None,
+        workers: "WorkersDict | None" = None,
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
@@ -583,13 +576,13 @@ class RandomSearchCV(BaseSearch):
 
     def _without_count(self, space: Space) -> Sampler:
         """Return endless draws, or all candidates of a finite space in its order."""
-        if (self.timeout, self.patience, self.stop) != (None, None, None):
+        if self._options().ends_early:
             return RandomSampler()
         if space.size < math.inf:
             return GridSampler()
         raise ValueError(
-            "n_iter=None would never end, since the space is infinite. Pass timeout=, patience= "
-            "or stop='converged', or a number as n_iter."
+            "n_iter=None would never end, since the space is infinite. Pass timeout=, "
+            "stop='converged' or stop={'patience': 20}, or a number as n_iter."
         )
 
     def _rows(self, findings: Findings) -> list[ResultRow]:
@@ -644,43 +637,42 @@ class QuasiRandomSearchCV(BaseSearch):
     objectives : list of str or None, default=None
         Objectives of a multi-objective search, two or more: metrics of `scoring`, "fit_time",
         "predict_time" or "model_size".
-    constraints : callable, Bound, list of them or None, default=None
-        Constraints of a candidate: a function ``f(params) -> bool``, checked before any fit, or a
-        `Bound` on a measured value.
-    initial_params : dict, list of dict, "auto" or None, default="auto"
-        Candidates to evaluate first. "auto": the untuned estimator and known good values if no
-        space is given.
-    prior_results : object, list of objects or None, default=None
-        Results of earlier searches to learn from: fitted searches, their `cv_results_`, a
-        `checkpoint_dir` or Optuna studies.
-    prior : dict or None, default=None
-        Belief about good values by parameter name: a distribution of a number, or a dict of
-        weights of the choices in a list.
+    known : dict or None, default=None
+        Knowledge about the candidates:
+
+        - ``"params"``: dict or list of dicts, candidates to evaluate first. "auto", the default:
+          the untuned estimator and known good values if no space is given. None: none.
+        - ``"results"``: results of earlier searches to learn from, one or a list: fitted searches,
+          their `cv_results_`, a `checkpoint_dir` or Optuna studies.
+        - ``"prior"``: belief about good values, a dict by parameter name: a distribution of a
+          number, or a dict of weights of the choices in a list.
+        - ``"constraints"``: a function ``f(params) -> bool``, checked before any fit, a `Bound` on
+          a measured value, or a list of them.
     timeout : float or None, default=None
         Time limit in seconds, including the refit. Its duration is estimated from the fits on the
         folds.
-    overtime : float or None, default=None
-        Seconds after `timeout` at which candidates still running are stopped. None: the search
-        waits for them.
-    target_score : float or None, default=None
-        Stop when a candidate reaches this score.
-    patience : int or None, default=None
-        Stop after this number of consecutive candidates at full resource without an improvement.
-    stop : "converged" or None, default=None
-        "converged": stop when doubling the time would probably gain less than the cross-validation
-        noise.
-    candidate_timeout : float or None, default=None
-        Time limit in seconds for fitting and scoring a candidate on one fold, from one rung to the
-        next.
-    memory_limit : int or None, default=None
-        Maximum number of bytes that a candidate may allocate on one fold, in addition to the data.
-        Linux only.
-    max_retries : int, default=1
-        Number of times a fit is repeated if its worker process dies, before it fails with the
-        status "crash".
-    devices : list of (int or str) or None, default=None
-        CUDA devices to distribute over the worker processes, by number or UUID. None: all visible
-        devices.
+    stop : "converged", dict or None, default=None
+        Conditions that end the search before its time or number of candidates. "converged" is
+        short for ``{"converged": True}``:
+
+        - ``"score"``: stop when a candidate reaches this score.
+        - ``"patience"``: stop after this number of consecutive candidates at full resource without
+          an improvement.
+        - ``"converged"``: if True, stop when doubling the time would probably gain less than the
+          cross-validation noise.
+        - ``"overtime"``: seconds after `timeout` at which candidates still running are stopped.
+          Otherwise the search waits for them.
+    workers : dict or None, default=None
+        Limits and devices of the workers:
+
+        - ``"timeout"``: time limit in seconds for fitting and scoring a candidate on one fold,
+          from one rung to the next.
+        - ``"memory"``: maximum number of bytes that a candidate may allocate on one fold, in
+          addition to the data. Linux only.
+        - ``"retries"``: number of times a fit is repeated if its worker process dies, before it
+          fails with the status "crash". Default: 1.
+        - ``"devices"``: list of CUDA devices to distribute over the worker processes, by number or
+          UUID. Default: all visible devices.
     checkpoint_dir : str, path-like or None, default=None
         Directory in which the search stores its progress. If the search is interrupted, the same
         `fit` resumes from there.
@@ -773,19 +765,10 @@ class QuasiRandomSearchCV(BaseSearch):
         error_score: float | str = np.nan,
         return_train_score: bool = False,
         objectives: list | tuple | None = None,
-        constraints: "Constraints" = None,
-        initial_params: dict | list | tuple | Literal["auto"] | None = "auto",
-        prior_results: Any = None,
-        prior: dict | None = None,
+        known: "KnownDict | None" = None,
         timeout: float | None = None,
-        overtime: float | None = None,
-        target_score: float | None = None,
-        patience: int | None = None,
-        stop: Literal["converged"] | None = None,
-        candidate_timeout: float | None = None,
-        memory_limit: int | None = None,
-        max_retries: int = 1,
-        devices: list | tuple | None = None,
+        stop: "StopDict | Converged | None" = None,
+        workers: "WorkersDict | None" = None,
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:

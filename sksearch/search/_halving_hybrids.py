@@ -6,7 +6,15 @@ from typing import Any, Literal
 import numpy as np
 
 from sksearch._utils._compat import StrOptions
-from sksearch._utils._typing import Folding, Scoring, Seed
+from sksearch._utils._typing import (
+    BatchWorkersDict,
+    Converged,
+    Folding,
+    KnownDict,
+    Scoring,
+    Seed,
+    StopDict,
+)
 from sksearch.acquisition._functions import Acquisition
 from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.samplers import GPSampler, TPESampler
@@ -14,7 +22,7 @@ from sksearch.samplers._gp import CHOICES
 from sksearch.samplers._observations import TRANSFERS, WITHOUT_JOINT
 from sksearch.schedulers._iterated_halving import IteratedHalving
 from sksearch.search._base import BaseSearch
-from sksearch.search._parts import HALVING, ITERATIONS, MODEL, Constraints, Refit
+from sksearch.search._parts import HALVING, ITERATIONS, MODEL, Refit
 from sksearch.space import Space
 
 
@@ -50,9 +58,6 @@ class GPHalvingSearchCV(BaseSearch):
     n_initial : int or None, default=None
         Number of quasi-random candidates before the first model. None: 4 to 10, depending on the
         number of parameters.
-    batch_size : int or "auto", default="auto"
-        Number of candidates evaluated at the same time. "auto": one if its folds occupy `n_jobs`
-        workers, otherwise enough to keep all busy.
     resource : str or Resource, default="n_samples"
         Resource to increase step by step: "epochs", "n_samples", "folds", "seconds" or the name of
         an integer parameter.
@@ -92,43 +97,44 @@ class GPHalvingSearchCV(BaseSearch):
     objectives : list of str or None, default=None
         Objectives of a multi-objective search, two or more: metrics of `scoring`, "fit_time",
         "predict_time" or "model_size".
-    constraints : callable, Bound, list of them or None, default=None
-        Constraints of a candidate: a function ``f(params) -> bool``, checked before any fit, or a
-        `Bound` on a measured value.
-    initial_params : dict, list of dict, "auto" or None, default="auto"
-        Candidates to evaluate first. "auto": the untuned estimator and known good values if no
-        space is given.
-    prior_results : object, list of objects or None, default=None
-        Results of earlier searches to learn from: fitted searches, their `cv_results_`, a
-        `checkpoint_dir` or Optuna studies.
-    prior : dict or None, default=None
-        Belief about good values by parameter name: a distribution of a number, or a dict of
-        weights of the choices in a list.
+    known : dict or None, default=None
+        Knowledge about the candidates:
+
+        - ``"params"``: dict or list of dicts, candidates to evaluate first. "auto", the default:
+          the untuned estimator and known good values if no space is given. None: none.
+        - ``"results"``: results of earlier searches to learn from, one or a list: fitted searches,
+          their `cv_results_`, a `checkpoint_dir` or Optuna studies.
+        - ``"prior"``: belief about good values, a dict by parameter name: a distribution of a
+          number, or a dict of weights of the choices in a list.
+        - ``"constraints"``: a function ``f(params) -> bool``, checked before any fit, a `Bound` on
+          a measured value, or a list of them.
     timeout : float or None, default=None
         Time limit in seconds, including the refit. Its duration is estimated from the fits on the
         folds.
-    overtime : float or None, default=None
-        Seconds after `timeout` at which candidates still running are stopped. None: the search
-        waits for them.
-    target_score : float or None, default=None
-        Stop when a candidate reaches this score.
-    patience : int or None, default=None
-        Stop after this number of consecutive candidates at full resource without an improvement.
-    stop : "converged" or None, default=None
-        "converged": stop when doubling the time would probably gain less than the cross-validation
-        noise.
-    candidate_timeout : float or None, default=None
-        Time limit in seconds for fitting and scoring a candidate on one fold, from one rung to the
-        next.
-    memory_limit : int or None, default=None
-        Maximum number of bytes that a candidate may allocate on one fold, in addition to the data.
-        Linux only.
-    max_retries : int, default=1
-        Number of times a fit is repeated if its worker process dies, before it fails with the
-        status "crash".
-    devices : list of (int or str) or None, default=None
-        CUDA devices to distribute over the worker processes, by number or UUID. None: all visible
-        devices.
+    stop : "converged", dict or None, default=None
+        Conditions that end the search before its time or number of candidates. "converged" is
+        short for ``{"converged": True}``:
+
+        - ``"score"``: stop when a candidate reaches this score.
+        - ``"patience"``: stop after this number of consecutive candidates at full resource without
+          an improvement.
+        - ``"converged"``: if True, stop when doubling the time would probably gain less than the
+          cross-validation noise.
+        - ``"overtime"``: seconds after `timeout` at which candidates still running are stopped.
+          Otherwise the search waits for them.
+    workers : dict or None, default=None
+        Limits and devices of the workers:
+
+        - ``"timeout"``: time limit in seconds for fitting and scoring a candidate on one fold,
+          from one rung to the next.
+        - ``"memory"``: maximum number of bytes that a candidate may allocate on one fold, in
+          addition to the data. Linux only.
+        - ``"retries"``: number of times a fit is repeated if its worker process dies, before it
+          fails with the status "crash". Default: 1.
+        - ``"devices"``: list of CUDA devices to distribute over the worker processes, by number or
+          UUID. Default: all visible devices.
+        - ``"batch_size"``: number of candidates evaluated at the same time. "auto", the default:
+          one if its folds occupy `n_jobs` workers, otherwise enough to keep all busy.
     checkpoint_dir : str, path-like or None, default=None
         Directory in which the search stores its progress. If the search is interrupted, the same
         `fit` resumes from there.
@@ -239,7 +245,6 @@ class GPHalvingSearchCV(BaseSearch):
         acquisition: "str | Acquisition" = "ei_distribution",
         transfer: str = "joint",
         n_initial: int | None = None,
-        batch_size: int | Literal["auto"] = "auto",
         resource: str | Resource = "n_samples",
         min_resources: int | Literal["auto"] = "auto",
         max_resources: int | Literal["auto"] = "auto",
@@ -255,19 +260,10 @@ class GPHalvingSearchCV(BaseSearch):
         error_score: float | str = np.nan,
         return_train_score: bool = False,
         objectives: list | tuple | None = None,
-        constraints: "Constraints" = None,
-        initial_params: dict | list | tuple | Literal["auto"] | None = "auto",
-        prior_results: Any = None,
-        prior: dict | None = None,
+        known: "KnownDict | None" = None,
         timeout: float | None = None,
-        overtime: float | None = None,
-        target_score: float | None = None,
-        patience: int | None = None,
-        stop: Literal["converged"] | None = None,
-        candidate_timeout: float | None = None,
-        memory_limit: int | None = None,
-        max_retries: int = 1,
-        devices: list | tuple | None = None,
+        stop: "StopDict | Converged | None" = None,
+        workers: "BatchWorkersDict | None" = None,
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
@@ -305,9 +301,6 @@ class TPEHalvingSearchCV(BaseSearch):
     n_initial : int or None, default=None
         Number of quasi-random candidates before the first model. None: 4 to 10, depending on the
         number of parameters.
-    batch_size : int or "auto", default="auto"
-        Number of candidates evaluated at the same time. "auto": one if its folds occupy `n_jobs`
-        workers, otherwise enough to keep all busy.
     resource : str or Resource, default="n_samples"
         Resource to increase step by step: "epochs", "n_samples", "folds", "seconds" or the name of
         an integer parameter.
@@ -347,43 +340,44 @@ class TPEHalvingSearchCV(BaseSearch):
     objectives : list of str or None, default=None
         Objectives of a multi-objective search, two or more: metrics of `scoring`, "fit_time",
         "predict_time" or "model_size".
-    constraints : callable, Bound, list of them or None, default=None
-        Constraints of a candidate: a function ``f(params) -> bool``, checked before any fit, or a
-        `Bound` on a measured value.
-    initial_params : dict, list of dict, "auto" or None, default="auto"
-        Candidates to evaluate first. "auto": the untuned estimator and known good values if no
-        space is given.
-    prior_results : object, list of objects or None, default=None
-        Results of earlier searches to learn from: fitted searches, their `cv_results_`, a
-        `checkpoint_dir` or Optuna studies.
-    prior : dict or None, default=None
-        Belief about good values by parameter name: a distribution of a number, or a dict of
-        weights of the choices in a list.
+    known : dict or None, default=None
+        Knowledge about the candidates:
+
+        - ``"params"``: dict or list of dicts, candidates to evaluate first. "auto", the default:
+          the untuned estimator and known good values if no space is given. None: none.
+        - ``"results"``: results of earlier searches to learn from, one or a list: fitted searches,
+          their `cv_results_`, a `checkpoint_dir` or Optuna studies.
+        - ``"prior"``: belief about good values, a dict by parameter name: a distribution of a
+          number, or a dict of weights of the choices in a list.
+        - ``"constraints"``: a function ``f(params) -> bool``, checked before any fit, a `Bound` on
+          a measured value, or a list of them.
     timeout : float or None, default=None
         Time limit in seconds, including the refit. Its duration is estimated from the fits on the
         folds.
-    overtime : float or None, default=None
-        Seconds after `timeout` at which candidates still running are stopped. None: the search
-        waits for them.
-    target_score : float or None, default=None
-        Stop when a candidate reaches this score.
-    patience : int or None, default=None
-        Stop after this number of consecutive candidates at full resource without an improvement.
-    stop : "converged" or None, default=None
-        "converged": stop when doubling the time would probably gain less than the cross-validation
-        noise.
-    candidate_timeout : float or None, default=None
-        Time limit in seconds for fitting and scoring a candidate on one fold, from one rung to the
-        next.
-    memory_limit : int or None, default=None
-        Maximum number of bytes that a candidate may allocate on one fold, in addition to the data.
-        Linux only.
-    max_retries : int, default=1
-        Number of times a fit is repeated if its worker process dies, before it fails with the
-        status "crash".
-    devices : list of (int or str) or None, default=None
-        CUDA devices to distribute over the worker processes, by number or UUID. None: all visible
-        devices.
+    stop : "converged", dict or None, default=None
+        Conditions that end the search before its time or number of candidates. "converged" is
+        short for ``{"converged": True}``:
+
+        - ``"score"``: stop when a candidate reaches this score.
+        - ``"patience"``: stop after this number of consecutive candidates at full resource without
+          an improvement.
+        - ``"converged"``: if True, stop when doubling the time would probably gain less than the
+          cross-validation noise.
+        - ``"overtime"``: seconds after `timeout` at which candidates still running are stopped.
+          Otherwise the search waits for them.
+    workers : dict or None, default=None
+        Limits and devices of the workers:
+
+        - ``"timeout"``: time limit in seconds for fitting and scoring a candidate on one fold,
+          from one rung to the next.
+        - ``"memory"``: maximum number of bytes that a candidate may allocate on one fold, in
+          addition to the data. Linux only.
+        - ``"retries"``: number of times a fit is repeated if its worker process dies, before it
+          fails with the status "crash". Default: 1.
+        - ``"devices"``: list of CUDA devices to distribute over the worker processes, by number or
+          UUID. Default: all visible devices.
+        - ``"batch_size"``: number of candidates evaluated at the same time. "auto", the default:
+          one if its folds occupy `n_jobs` workers, otherwise enough to keep all busy.
     checkpoint_dir : str, path-like or None, default=None
         Directory in which the search stores its progress. If the search is interrupted, the same
         `fit` resumes from there.
@@ -490,7 +484,6 @@ class TPEHalvingSearchCV(BaseSearch):
         n_iterations: int = 8,
         transfer: str = "rung",
         n_initial: int | None = None,
-        batch_size: int | Literal["auto"] = "auto",
         resource: str | Resource = "n_samples",
         min_resources: int | Literal["auto"] = "auto",
         max_resources: int | Literal["auto"] = "auto",
@@ -506,19 +499,10 @@ class TPEHalvingSearchCV(BaseSearch):
         error_score: float | str = np.nan,
         return_train_score: bool = False,
         objectives: list | tuple | None = None,
-        constraints: "Constraints" = None,
-        initial_params: dict | list | tuple | Literal["auto"] | None = "auto",
-        prior_results: Any = None,
-        prior: dict | None = None,
+        known: "KnownDict | None" = None,
         timeout: float | None = None,
-        overtime: float | None = None,
-        target_score: float | None = None,
-        patience: int | None = None,
-        stop: Literal["converged"] | None = None,
-        candidate_timeout: float | None = None,
-        memory_limit: int | None = None,
-        max_retries: int = 1,
-        devices: list | tuple | None = None,
+        stop: "StopDict | Converged | None" = None,
+        workers: "BatchWorkersDict | None" = None,
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:

@@ -4,20 +4,29 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.stats import loguniform
 
-from sksearch._utils._typing import Estimator, Folding, Scoring, Seed
+from sksearch._utils._typing import (
+    Converged,
+    Estimator,
+    Folding,
+    KnownDict,
+    Scoring,
+    Seed,
+    StopDict,
+    WorkersDict,
+)
 from sksearch.base import Sampler, Scheduler, Start
 from sksearch.fitting.run._setup import Setup
 from sksearch.history import History, Params
 from sksearch.hypergradients._models import CrossValidatedLoss, Parts, parts_of
 from sksearch.schedulers import FullFidelity
 from sksearch.search import COUNT, BaseSearch
-from sksearch.search._parts import Constraints, Refit
+from sksearch.search._parts import Refit
 from sksearch.space import Space
 
 #: Grid of starting points in the range of each parameter, by the number of parameters.
@@ -155,43 +164,42 @@ class HypergradientSearchCV(BaseSearch):
     objectives : list of str or None, default=None
         Objectives of a multi-objective search, two or more: metrics of `scoring`, "fit_time",
         "predict_time" or "model_size".
-    constraints : callable, Bound, list of them or None, default=None
-        Constraints of a candidate: a function ``f(params) -> bool``, checked before any fit, or a
-        `Bound` on a measured value.
-    initial_params : dict, list of dict, "auto" or None, default="auto"
-        Candidates to evaluate first. "auto": the untuned estimator and known good values if no
-        space is given.
-    prior_results : object, list of objects or None, default=None
-        Results of earlier searches to learn from: fitted searches, their `cv_results_`, a
-        `checkpoint_dir` or Optuna studies.
-    prior : dict or None, default=None
-        Belief about good values by parameter name: a distribution of a number, or a dict of
-        weights of the choices in a list.
+    known : dict or None, default=None
+        Knowledge about the candidates:
+
+        - ``"params"``: dict or list of dicts, candidates to evaluate first. "auto", the default:
+          the untuned estimator and known good values if no space is given. None: none.
+        - ``"results"``: results of earlier searches to learn from, one or a list: fitted searches,
+          their `cv_results_`, a `checkpoint_dir` or Optuna studies.
+        - ``"prior"``: belief about good values, a dict by parameter name: a distribution of a
+          number, or a dict of weights of the choices in a list.
+        - ``"constraints"``: a function ``f(params) -> bool``, checked before any fit, a `Bound` on
+          a measured value, or a list of them.
     timeout : float or None, default=None
         Time limit in seconds, including the refit. Its duration is estimated from the fits on the
         folds.
-    overtime : float or None, default=None
-        Seconds after `timeout` at which candidates still running are stopped. None: the search
-        waits for them.
-    target_score : float or None, default=None
-        Stop when a candidate reaches this score.
-    patience : int or None, default=None
-        Stop after this number of consecutive candidates at full resource without an improvement.
-    stop : "converged" or None, default=None
-        "converged": stop when doubling the time would probably gain less than the cross-validation
-        noise.
-    candidate_timeout : float or None, default=None
-        Time limit in seconds for fitting and scoring a candidate on one fold, from one rung to the
-        next.
-    memory_limit : int or None, default=None
-        Maximum number of bytes that a candidate may allocate on one fold, in addition to the data.
-        Linux only.
-    max_retries : int, default=1
-        Number of times a fit is repeated if its worker process dies, before it fails with the
-        status "crash".
-    devices : list of (int or str) or None, default=None
-        CUDA devices to distribute over the worker processes, by number or UUID. None: all visible
-        devices.
+    stop : "converged", dict or None, default=None
+        Conditions that end the search before its time or number of candidates. "converged" is
+        short for ``{"converged": True}``:
+
+        - ``"score"``: stop when a candidate reaches this score.
+        - ``"patience"``: stop after this number of consecutive candidates at full resource without
+          an improvement.
+        - ``"converged"``: if True, stop when doubling the time would probably gain less than the
+          cross-validation noise.
+        - ``"overtime"``: seconds after `timeout` at which candidates still running are stopped.
+          Otherwise the search waits for them.
+    workers : dict or None, default=None
+        Limits and devices of the workers:
+
+        - ``"timeout"``: time limit in seconds for fitting and scoring a candidate on one fold,
+          from one rung to the next.
+        - ``"memory"``: maximum number of bytes that a candidate may allocate on one fold, in
+          addition to the data. Linux only.
+        - ``"retries"``: number of times a fit is repeated if its worker process dies, before it
+          fails with the status "crash". Default: 1.
+        - ``"devices"``: list of CUDA devices to distribute over the worker processes, by number or
+          UUID. Default: all visible devices.
     checkpoint_dir : str, path-like or None, default=None
         Directory in which the search stores its progress. If the search is interrupted, the same
         `fit` resumes from there.
@@ -247,8 +255,8 @@ class HypergradientSearchCV(BaseSearch):
     Raises
     ------
     ValueError
-        If, in `fit`, the estimator is not supported, or parameters or distributions other than the
-        above, `objectives`, `constraints` or `prior_results` are passed.
+        In `fit`, before any training, for an estimator that cannot be differentiated, for other
+        parameters or distributions, and for `objectives`, constraints and earlier results.
 
     See Also
     --------
@@ -264,7 +272,7 @@ class HypergradientSearchCV(BaseSearch):
     Hessian: memory grows with the square of the number of features, time with its cube. A sparse X
     is converted to a dense array.
 
-    The first candidates are `initial_params` or the untuned estimator. L-BFGS starts from the
+    The first candidates are those in `known` or the untuned estimator. L-BFGS starts from the
     candidate with the smallest loss on the first fold, among these and a coarse grid with equal
     penalties. If it converges before `n_iter` candidates, it restarts from the next best one.
     Hundreds of numbers are fitted to the folds, so `best_score_` is optimistic: measure the score
@@ -312,19 +320,10 @@ class HypergradientSearchCV(BaseSearch):
         error_score: float | str = np.nan,
         return_train_score: bool = False,
         objectives: list | tuple | None = None,
-        constraints: "Constraints" = None,
-        initial_params: dict | list | tuple | Literal["auto"] | None = "auto",
-        prior_results: Any = None,
-        prior: dict | None = None,
+        known: "KnownDict | None" = None,
         timeout: float | None = None,
-        overtime: float | None = None,
-        target_score: float | None = None,
-        patience: int | None = None,
-        stop: Literal["converged"] | None = None,
-        candidate_timeout: float | None = None,
-        memory_limit: int | None = None,
-        max_retries: int = 1,
-        devices: list | tuple | None = None,
+        stop: "StopDict | Converged | None" = None,
+        workers: "WorkersDict | None" = None,
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
@@ -336,10 +335,11 @@ class HypergradientSearchCV(BaseSearch):
     def _own_space(self, estimator: Estimator) -> Any:
         """Return the ranges; the range of penalties applies to each of them."""
         parts = parts_of(estimator)
-        for name in ("objectives", "constraints", "prior_results"):
-            if getattr(self, name) is not None:
+        params = self._flat_params()
+        for name in ("objectives", 'known["constraints"]', 'known["results"]'):
+            if params[name] is not None:
                 raise ValueError(
-                    f"{name}={getattr(self, name)!r}: this search only follows the gradient of "
+                    f"{name}={params[name]!r}: this search only follows the gradient of "
                     "one loss. Leave it out, or use GPBayesSearchCV."
                 )
         given: Any = self.param_distributions

@@ -15,6 +15,7 @@ from sksearch._utils._compat import Interval, validate_parameter_constraints
 from sksearch._utils._seeds import draw_seed
 from sksearch._utils._terminal import plain_errors, warn
 from sksearch._utils._time_limit import TimeLimit
+from sksearch._utils._typing import CallsDict, KnownDict
 from sksearch.base import Sampler, Scheduler
 from sksearch.checkpoint._recorder_of import recorder_of
 from sksearch.executors._limits import Limits, Workers
@@ -43,21 +44,22 @@ from sksearch.resources._data import WholeResource
 from sksearch.samplers import GPSampler, HypervolumeSampler
 from sksearch.schedulers import FullFidelity
 from sksearch.search._full import SearchCV
-from sksearch.search._parts import COUNT
+from sksearch.search._groups import BATCHES, COUNT, KNOWN, STOP, WORKERS, flat
 from sksearch.space import Space
 
-MAX_RETRIES = 1  # repetitions of a call after its worker process died, as in the searches
-NO_RESULT = Result(math.nan)  # stands for a missing result at the largest resource
+NO_RESULT = Result(math.nan)  # of a candidate without a result at the largest resource
 #: Parameters shared with the searches.
-SHARED = (
-    *("n_iter", "sampler", "scheduler", "prior", "batch_size", "timeout", "candidate_timeout"),
-    *("checkpoint_dir", "random_state"),
-)
+SHARED = ("n_iter", "sampler", "scheduler", "timeout", "checkpoint_dir", "random_state")
+GROUPS = {
+    "workers": BATCHES.only("timeout", "batch_size"),
+    "known": KNOWN | {"params": (None, "no_validation")},  # checked with the space
+}
 CONSTRAINTS = {name: SearchCV._parameter_constraints[name] for name in SHARED} | {
+    **{name: [group, None] for name, group in GROUPS.items()},
     "n_jobs": [Interval(Integral, None, None, closed="neither"), None],
     "min_resources": [COUNT],
     "max_resources": [COUNT, None],
-    "target": SearchCV._parameter_constraints["target_score"],
+    "target": STOP.constraints["score"],
     "callback": [callable, None],
 }
 
@@ -74,16 +76,12 @@ def minimize(
     min_resources: int = 1,
     max_resources: int | None = None,
     objectives: list[str] | tuple[str, ...] | None = None,
-    constraints: Any = None,
-    initial_params: dict | list[dict] | None = None,
-    prior_results: Any = None,
-    prior: dict | None = None,
+    known: KnownDict | None = None,
     n_jobs: int | None = None,
-    batch_size: int | str = "auto",
     timeout: float | None = None,
-    candidate_timeout: float | None = None,
     target: float | None = None,
     callback: Callable[[History], Any] | None = None,
+    workers: CallsDict | None = None,
     checkpoint_dir: str | os.PathLike | None = None,
     random_state: int | np.random.RandomState | None = None,
 ) -> OptimizeResult:
@@ -115,41 +113,41 @@ def minimize(
         Two or more names to minimise, or to maximise with a leading minus: `func` returns a dict
         with these names, or a tuple of numbers in this order. The result then contains the Pareto
         front, `pareto`, and `target` refers to the first objective.
-    constraints : callable, Bound, list of them or None, default=None
-        Constraints of a candidate. A function ``f(params) -> bool`` is checked before any
-        evaluation, and `func` is never called for a candidate that it refuses. A `sksearch.Bound`
-        limits a number that `func` returns by name, such as ``Bound("memory", "<=", 8)``;
-        candidates that violate it rank below all others.
-    initial_params : dict, list of dict or None, default=None
-        Candidates to evaluate first.
-    prior_results : object, list of objects or None, default=None
-        Results of earlier searches to learn from. Pass them through
-        `sksearch.search.earlier_results` to declare that they are results of the same function. In
-        tables, the score is minus the loss.
-    prior : dict or None, default=None
-        Belief about good values by parameter name: a distribution of a number, or a dict of
-        weights of the choices in a list. Proposals follow it at first, and less with each result,
-        see `sksearch.space.Beliefs`.
+    known : dict or None, default=None
+        Knowledge about the candidates:
+
+        - ``"params"``: dict or list of dicts, evaluated first.
+        - ``"results"``: results of earlier searches by this function or others, one or a list. See
+          `sksearch.search.earlier_results`, which also marks them as results of the same function.
+          In tables scores are the negative loss, greater is better.
+        - ``"prior"``: belief about good values by parameter name, a distribution of a number, or a
+          dict of weights of the choices in a list. Proposals follow it at first, and less with
+          each result, see `sksearch.space.Beliefs`.
+        - ``"constraints"``: a function ``f(params) -> bool``, checked before any evaluation, a
+          `sksearch.Bound` on a number that `func` returns by name, such as
+          ``Bound("memory", "<=", 8)``, or a list of them. `func` is never called for a candidate
+          that a function refuses; candidates that violate a bound rank below all others.
     n_jobs : int or None, default=None
-        Number of parallel calls on the active joblib backend, by default in worker processes.
-        Functions defined in notebooks and scripts are supported. Each worker uses one BLAS thread.
-    batch_size : int or "auto", default="auto"
-        Number of candidates evaluated at the same time. Larger values keep more workers busy, but
-        each proposal learns from fewer results. "auto": one for a single worker, otherwise enough
-        to keep all busy; each result is then used as it arrives, and the search depends on the
-        number and speed of the workers.
+        Number of parallel calls on the active joblib backend: by default in worker processes,
+        which also accept functions defined in notebooks and scripts. Workers use one BLAS thread
+        each.
     timeout : float or None, default=None
         Seconds after which no further candidate starts, including the time of earlier runs with
         the same `checkpoint_dir`.
-    candidate_timeout : float or None, default=None
-        Time limit of a call in seconds. A longer call is stopped and fails with the status
-        "timeout". Calls then run in worker processes, even with ``n_jobs=1``.
     target : float or None, default=None
         Stop when a loss at full resource is at most this value.
     callback : callable or None, default=None
-        ``callback(history)`` is called after each evaluation, and the search stops if it returns
-        True. If the search is repeated with the same `checkpoint_dir` after such a stop, the
-        callback is called before any evaluation.
+        ``callback(history)`` is called after each evaluation; the search stops if it returns True.
+        If it has stopped the search, a repeated call with the same `checkpoint_dir` asks it first.
+    workers : dict or None, default=None
+        Limits of the calls:
+
+        - ``"timeout"``: time limit of a call in seconds. A longer call is stopped and fails with
+          the status "timeout". Calls then run in worker processes, even with ``n_jobs=1``.
+        - ``"batch_size"``: number of candidates evaluated at the same time. Larger values keep
+          more workers busy, but each proposal learns from fewer results. "auto", the default: one
+          for a single worker, otherwise enough to keep all busy; each result is then used as it
+          arrives, and the search depends on the number and speed of the workers.
     checkpoint_dir : str, path-like or None, default=None
         Directory in which the search stores its progress. If the search is interrupted, the same
         call resumes it and repeats no finished evaluation. A call with a larger `n_iter` reuses
@@ -196,7 +194,7 @@ def minimize(
     >>> from scipy.stats import norm
     >>> believed = {"x": norm(3, 0.5), "y": norm(2, 0.5)}
     >>> losses = [
-    ...     minimize(branin, space, n_iter=10, prior=prior, random_state=0).fun
+    ...     minimize(branin, space, n_iter=10, known={"prior": prior}, random_state=0).fun
     ...     for prior in (None, believed)
     ... ]
     >>> losses[1] < losses[0]
@@ -209,7 +207,7 @@ def minimize(
     ...     return {"loss": branin(params), "memory": params["x"] ** 2}
     >>> result = minimize(
     ...     measured, space, n_iter=20, random_state=0,
-    ...     constraints=[Bound("memory", "<=", 1), lambda params: params["y"] > 1],
+    ...     known={"constraints": [Bound("memory", "<=", 1), lambda params: params["y"] > 1]},
     ... )
     >>> -1 <= result.x["x"] <= 1 < result.x["y"]
     True
@@ -228,7 +226,7 @@ def minimize(
     _check(search)
     with recorder_of(checkpoint_dir, None, None) as recorder:
         setup = _prepare(search, recorder.rng(random_state))
-        recorder.open(Minimize, dict(vars(search)), setup)
+        recorder.open(Minimize, search.flat(), setup)
         setup.context.spool = recorder.spool
         study = setup.study()
         watch = Watch(setup.plan, study.history, "minimize", time=setup.time)
@@ -241,6 +239,14 @@ def minimize(
 class Minimize(SimpleNamespace):
     """Arguments of `minimize`, by which a journal identifies the search."""
 
+    def group(self, name: str) -> dict[str, Any]:
+        """Return the values of a group, defaults included."""
+        return GROUPS[name].filled(getattr(self, name))
+
+    def flat(self) -> dict[str, Any]:
+        """Return the arguments with each key of a group on its own, as in the searches."""
+        return flat(vars(self), {name: self.group(name) for name in GROUPS})
+
 
 # ---- before
 
@@ -251,6 +257,8 @@ def _check(search: Minimize) -> None:
         raise TypeError(f"func={search.func!r} must be callable: func(params) -> float.")
     _check_call(search.func, ("params", "n_resources")[: 2 - (search.max_resources is None)])
     validate_parameter_constraints(CONSTRAINTS, vars(search), caller_name="minimize")
+    for name, group in GROUPS.items():
+        group.check("minimize", name, getattr(search, name))
     check_n_jobs(search.n_jobs)
     spends = search.scheduler is not None or search.min_resources > 1
     if spends and search.max_resources is None:
@@ -319,9 +327,10 @@ def _space_of(given: Any) -> Space:
 def _prepare(search: Minimize, rng: np.random.RandomState) -> Setup:
     """Prepare everything before the first evaluation."""
     space = search.space if isinstance(search.space, Space) else _space_of(search.space)
-    aims = _aims(search.objectives, search.constraints)
-    allows = make_allows(search.constraints, space)
-    earlier = read_earlier(search.prior_results, space)
+    given, at_work = search.group("known"), search.group("workers")
+    aims = _aims(search.objectives, given["constraints"])
+    allows = make_allows(given["constraints"], space)
+    earlier = read_earlier(given["results"], space)
     check_same_task(aims, earlier)
     n_candidates = search.n_iter if search.scheduler is None else None
     problem = Problem(
@@ -329,7 +338,7 @@ def _prepare(search: Minimize, rng: np.random.RandomState) -> Setup:
         search.min_resources,
         search.max_resources or 1,
         draw_seed(rng),
-        given_guesses(search.initial_params, space, earlier, allows),
+        given_guesses(given["params"], space, earlier, allows),
         n_candidates=n_candidates,
     )
     sampler, scheduler = search.sampler, search.scheduler
@@ -337,7 +346,7 @@ def _prepare(search: Minimize, rng: np.random.RandomState) -> Setup:
         sampler = HypervolumeSampler() if aims.objectives else GPSampler()
     if scheduler is None:
         scheduler = FullFidelity(search.n_iter)
-    known = with_knowledge(problem, sampler, earlier, search.prior)
+    known = with_knowledge(problem, sampler, earlier, given["prior"])
     problem, sampler = aimed(*known, aims, allows)
     check_ranks(scheduler, aims)
     units = WholeResource() if search.max_resources is None else Units()
@@ -350,8 +359,8 @@ def _prepare(search: Minimize, rng: np.random.RandomState) -> Setup:
             "number of candidates, timeout=, target= or callback=."
         )
     context = FunctionContext.of(search.func, units, aims, problem.seed, plan.n_candidates)
-    limits = Limits(search.candidate_timeout, retries=MAX_RETRIES)
-    workers = Workers(search.n_jobs, limits=limits, batch_size=search.batch_size)
+    limits = Limits(at_work["timeout"], retries=WORKERS.defaults["retries"])
+    workers = Workers(search.n_jobs, limits=limits, batch_size=at_work["batch_size"])
     folds = Folds(context.splits)
     return Setup(
         context, problem, sampler, scheduler, plan, folds, call, earlier, time, stops, workers

@@ -15,22 +15,18 @@ from sksearch._utils._compat import HasMethods, Interval, StrOptions
 from sksearch.base import Resource
 from sksearch.estimators._model_choice import as_models
 from sksearch.fitting.run._objectives import Bound
+from sksearch.search._groups import AUTO, BATCHES, COUNT
 
 T = TypeVar("T")
-#: Types of `refit` and `constraints`.
+#: Type of `refit`.
 Refit = bool | str | Callable | dict | Bound
-Constraints = Callable | Bound | list | tuple | None
 
-AUTO = StrOptions({"auto"})
-#: Positive number of something: an integer from 1 on.
-COUNT = Interval(Integral, 1, None, closed="left")
-SECONDS = Interval(Real, 0, None, closed="neither")
 SELECT = StrOptions({"auto", "best", "top"})
-#: Constraints of groups of parameters, by name.
-MODEL: dict[str, Any] = {"n_initial": [COUNT, None], "batch_size": [COUNT, AUTO]}
+#: Constraints of parameters that several searches share, by name.
+MODEL: dict[str, Any] = {"n_initial": [COUNT, None], "workers": [BATCHES, None]}
 POPULATION: dict[str, Any] = {
     "population_size": [Interval(Integral, 4, 10**6, closed="both"), None],
-    "batch_size": [COUNT, AUTO],
+    "workers": [BATCHES, None],
 }
 RESOURCE: dict[str, Any] = {
     "resource": [str, Resource],

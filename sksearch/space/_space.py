@@ -440,7 +440,9 @@ class Space:
         return True
 
     def check_guesses(
-        self, initial_params: Mapping[str, Any] | Iterable[Mapping[str, Any]] | None
+        self,
+        initial_params: Mapping[str, Any] | Iterable[Mapping[str, Any]] | None,
+        name: str = "initial_params",
     ) -> tuple[dict[str, Any], ...]:
         """Check a user's first candidates.
 
@@ -448,6 +450,8 @@ class Space:
         ----------
         initial_params : dict, list of dict or None
             Candidates to check.
+        name : str, default="initial_params"
+            Name of the parameter in errors.
 
         Returns
         -------
@@ -461,12 +465,10 @@ class Space:
         """
         guesses: Any = [initial_params] if isinstance(initial_params, Mapping) else initial_params
         if not isinstance(guesses or (), Iterable):
-            raise TypeError(
-                f"initial_params={initial_params!r} must be a dict or a list of dicts."
-            )
+            raise TypeError(f"{name}={initial_params!r} must be a dict or a list of dicts.")
         unique: dict[Any, Any] = {}
         for i, guess in enumerate(guesses or ()):
-            self.check(guess, where=f"initial_params[{i}]")
+            self.check(guess, where=f"{name}[{i}]")
             unique.setdefault(self.key(guess), guess)
         return tuple(unique.values())
 

@@ -48,8 +48,8 @@ def check_search(search: BaseSearchCV, X: Samples | None = None, y: Targets | No
     if X is None:
         X, y = load_iris(return_X_y=True)
     first = clone(search)
-    if first.get_params().get("batch_size") == "auto":  # the number of workers
-        first.set_params(batch_size=2)
+    if first.get_params().get("workers__batch_size") == "auto":  # the number of workers
+        first.set_params(workers__batch_size=2)
         search = clone(first)
     before = _described(first)
     require(_described(first.fit(X, y)) == before, "fit changed the parameters of the search.")

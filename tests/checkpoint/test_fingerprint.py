@@ -56,7 +56,7 @@ def parts(search=None, X=X, y=y, fit_params=None, **params):
         kwargs = {"estimator": SGDClassifier(), "param_distributions": SPACE, "n_iter": 5}
         search = RandomSearchCV(**kwargs | {"random_state": 0} | params)
     setup = search._prepare(X, y, fit_params or {}, check_random_state(search.random_state))
-    return fingerprint(type(search), search.get_params(deep=False), setup, search.random_state)
+    return fingerprint(type(search), search._flat_params(), setup, search.random_state)
 
 
 def differing(old, new):
@@ -90,7 +90,7 @@ def test_a_search_that_is_made_again_is_the_same():
         ({"param_distributions": {**SPACE, "penalty": ["l2", "l1"]}}, "space"),
         ({"n_iter": 6}, "settings"),
         ({"error_score": 0}, "settings"),
-        ({"initial_params": {"alpha": 0.01, "penalty": "l1"}}, "settings"),
+        ({"known": {"params": {"alpha": 0.01, "penalty": "l1"}}}, "settings"),
         ({"scoring": "f1_macro"}, "scoring"),
         ({"cv": 3}, "cv"),
         ({"cv": KFold(5)}, "cv"),
@@ -105,7 +105,7 @@ def test_each_change_shows_in_its_part(changed, part):
 
 def test_what_does_not_change_results_may_change():
     other = parts(
-        n_jobs=2, verbose=1, refit=False, pre_dispatch="all", timeout=60, target_score=0.9, cv=5
+        n_jobs=2, verbose=1, refit=False, pre_dispatch="all", timeout=60, stop={"score": 0.9}, cv=5
     )
     assert differing(parts(), other) == []
     one = parts(
@@ -121,10 +121,12 @@ def test_what_does_not_change_results_may_change():
 
 def test_guesses_of_ours_count_where_there_are_any():
     ours = parts(SearchCV(SGDClassifier(), random_state=0))
-    assert differing(ours, parts(SearchCV(SGDClassifier(), random_state=0, initial_params=None)))
+    assert differing(
+        ours, parts(SearchCV(SGDClassifier(), random_state=0, known={"params": None}))
+    )
     unknown = {"estimator": Curve(), "param_distributions": {"quality": uniform()}}
-    without = parts(**unknown, initial_params=None)
-    assert differing(parts(**unknown, initial_params="auto"), without) == []
+    without = parts(**unknown, known={"params": None})
+    assert differing(parts(**unknown, known={"params": "auto"}), without) == []
 
 
 def deciding(**kwargs):
@@ -241,11 +243,11 @@ def test_a_long_list_of_candidates_is_compared_as_a_whole():
 def test_long_values_that_differ_at_their_end_differ():
     def search(last):
         guesses = [{"alpha": 1 / i, "penalty": "l1"} for i in (*range(20, 500), last)]
-        return parts(initial_params=guesses)
+        return parts(known={"params": guesses})
 
     old, new = search(500), search(501)
     assert old["settings"] != new["settings"]
-    assert "settings differs: initial_params was [{" in mismatch(old, new)
+    assert 'settings differs: known["params"] was [{' in mismatch(old, new)
 
 
 # ---- the same search going on

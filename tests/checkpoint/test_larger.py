@@ -124,8 +124,8 @@ def grow(tmp_path, *sizes, name="SearchCV", **args):
     "args",
     [
         pytest.param({"n_jobs": 2}, marks=pytest.mark.slow),
-        {"initial_params": [{"quality": 0.5, "n_units": i} for i in range(1, 8)]},
-        {"patience": 50},
+        {"known": {"params": [{"quality": 0.5, "n_units": i} for i in range(1, 8)]}},
+        {"stop": {"patience": 50}},
         {"sampler": GPSampler(n_initial=4)},
         {"name": "TPESearchCV", "error_score": 0.0, "return_train_score": True},
         {"name": "GPBayesSearchCV", "random_state": None},

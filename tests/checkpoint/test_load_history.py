@@ -82,7 +82,7 @@ def by_quality(estimator, X, y):
 QUICK = {
     "folds": lambda f: hyperband(f, resource="folds", max_resources=5, cv=5, factor=2),
     "bounds": lambda f: hyperband(
-        f, scoring=by_quality, refit="score", constraints=Bound("price", "<=", 0.5)),
+        f, scoring=by_quality, refit="score", known={"constraints": Bound("price", "<=", 0.5)}),
     "one objective of two is small": lambda f: hyperband(
         f, scoring=by_quality, refit=False, objectives=["score", "-price"]),
     "several metrics and no refit": lambda f: hyperband(f, scoring=by_quality, refit=False),

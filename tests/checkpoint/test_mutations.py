@@ -151,7 +151,7 @@ CHANGING = {  # what is changed, and what the error names
     "the resource": ("max_resources=9", "max_resources=6", "settings"),
     "a first guess": (
         "random_state=0,",
-        'random_state=0, initial_params={"quality": 0.5, "depth": 1},',
+        'random_state=0, known={"params": {"quality": 0.5, "depth": 1}},',
         "settings",
     ),
     "weights": ("weight = None", "weight = np.ones(24)", "fit_params"),
@@ -171,7 +171,7 @@ HARMLESS = {
     "its count of workers": ("Net(),", "Net(n_jobs=2),"),
     "the count of workers": ("random_state=0,", "random_state=0, n_jobs=1,"),
     "the search's verbose": ("random_state=0,", "random_state=0, verbose=1,"),
-    "limits": ("random_state=0,", "random_state=0, timeout=600, target_score=1e9,"),
+    "limits": ("random_state=0,", 'random_state=0, timeout=600, stop={"score": 1e9},'),
     "folds as arrays": ("list(KFold(3).split(X))", "[tuple(f) for f in KFold(3).split(X)]"),
     "folds of a generator": ("list(KFold(3).split(X))", "KFold(3).split(X)"),
     "the same numbers in another order in memory": ("y = np", "X = np.asfortranarray(X)\ny = np"),

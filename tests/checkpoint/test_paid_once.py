@@ -80,7 +80,7 @@ def straggling(estimator, X, y):
 def test_what_ended_behind_a_straggler_is_not_trained_again(tmp_path):
     guesses = [{"quality": quality} for quality in QUALITIES]
     log, again = tmp_path / "undisturbed", tmp_path / "log"
-    kwargs = {"initial_params": guesses, "n_jobs": 3, "scoring": straggling}
+    kwargs = {"known": {"params": guesses}, "n_jobs": 3, "scoring": straggling}
     plain = make("halving", log=log, **kwargs | {"scoring": scorer})
     search = make("halving", tmp_path / "checkpoint", again, **kwargs)
     with joblib.parallel_config("threading"):
@@ -143,7 +143,7 @@ def test_what_machines_without_our_files_have_sent_behind_a_straggler_is_kept(tm
             time.sleep(0.02)
         os.kill(os.getpid(), signal.SIGINT)
 
-    kwargs = {"initial_params": [{"quality": QUALITIES[0]}]}
+    kwargs = {"known": {"params": [{"quality": QUALITIES[0]}]}}
     undisturbed = make("halving", log=tmp_path / "undisturbed", **kwargs).fit(X, Y)
     search = make("halving", folder, log, n_jobs=2, scoring=one_waits, **kwargs)
     with new_process_pool() as pool, joblib.parallel_config(FuturesBackend(pool)):

@@ -125,10 +125,10 @@ def outside(records):
     ],
 )
 def test_a_job_that_this_search_cannot_have_had_is_an_error(change, words, tmp_path):
-    fit_and_stop(make("random", tmp_path, initial_params=None), 5)
+    fit_and_stop(make("random", tmp_path, known={"params": None}), 5)
     rewrite(tmp_path, change)
     with pytest.raises(JournalError, match=words):
-        make("random", tmp_path, initial_params=None).fit(X, Y)
+        make("random", tmp_path, known={"params": None}).fit(X, Y)
 
 
 class Arrays:

@@ -237,7 +237,7 @@ class Uneven(Slow):
 def test_a_last_training_that_turns_out_shorter_leaves_no_time(tmp_path):
     """After 20 of 59 seconds the best needs 40 more; a better one that runs needs 24 at 24."""
     search = make(folder=tmp_path / "c", n_iter=None, timeout=59, refit=True)
-    search.set_params(estimator=Uneven(), initial_params=[{"quality": 0.9}, {"quality": 0.3}])
+    search.set_params(estimator=Uneven(), known__params=[{"quality": 0.9}, {"quality": 0.3}])
     expected = outcome(fit(search, 3)[0])
     before = journal(tmp_path / "c")
     assert search.best_params_ == {"quality": 0.3}
@@ -248,7 +248,12 @@ def test_a_last_training_that_turns_out_shorter_leaves_no_time(tmp_path):
 
 @pytest.mark.parametrize(
     "ends",
-    [{"target_score": -0.01}, {"patience": 3}, {"stop": "converged"}, {"timeout": None}],
+    [
+        {"stop": {"score": -0.01}},
+        {"stop": {"patience": 3}},
+        {"stop": "converged"},
+        {"timeout": None},
+    ],
     ids=str,
 )
 def test_a_search_that_ended_for_another_reason_returns_its_results(ends, tmp_path):
@@ -397,7 +402,9 @@ def test_nobody_gets_overtime_twice(tmp_path):
     kill_at(11, tmp_path / "c", tmp_path / "killed")
     fit(make(folder=tmp_path / "c"))
     Meter.at, Meter.happens = Meter.n + 1, hang
-    search, seconds, n_trained = fit(make(folder=tmp_path / "killed", timeout=30, overtime=5))
+    search, seconds, n_trained = fit(
+        make(folder=tmp_path / "killed", timeout=30, stop={"overtime": 5})
+    )
     assert (seconds, n_trained) == (0, 0)
     assert len(search.cv_results_["params"]) == 5
 

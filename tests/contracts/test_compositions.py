@@ -143,7 +143,7 @@ def search_of(sampler, scheduler, resource, n_jobs):
         scheduler=scheduler,
         resource=resource,
         max_resources=max_resources,
-        batch_size=1,
+        workers={"batch_size": 1},
         cv=3,
         n_jobs=n_jobs,
         random_state=0,

@@ -332,7 +332,7 @@ def test_hybrid_searches_spend_as_much_as_hyperband(search, transfer, batch_size
     space = {"quality": uniform(0, 1), "other": [0, 1, 2]}
     fitted = search(
         Curve(), space, resource="epochs", max_resources=9, transfer=transfer, cv=2,
-        batch_size=batch_size, random_state=0, refit=False,
+        workers={"batch_size": batch_size}, random_state=0, refit=False,
     )  # fmt: skip
     Curve.n_calls = 0
     results = fitted.fit(X, y).cv_results_

@@ -171,10 +171,15 @@ def run(engine, n_jobs, limits):
     assert type(error.kind) is Kind
     assert error.kind is Kind.ODD
     check("an error")
-    limits = {name: limits[name] for name in limits.keys() & {"candidate_timeout"}}
+    at_work = {"batch_size": 2} | limits.get("workers", {})
     with engine():
         result = minimize(
-            loss, SPACE, n_iter=6, n_jobs=n_jobs, batch_size=2, random_state=0, **limits
+            loss,
+            SPACE,
+            n_iter=6,
+            n_jobs=n_jobs,
+            workers=at_work,
+            random_state=0,
         )
     found["minimize"] = result.fun
     check("minimize")
@@ -213,7 +218,7 @@ LOCAL = {
     "serial": (nullcontext, 1, {}),
     "threading": (lambda: joblib.parallel_config("threading"), 2, {}),
     "workers": (nullcontext, 2, {}),
-    "isolated": (nullcontext, 1, {"candidate_timeout": 600}),
+    "isolated": (nullcontext, 1, {"workers": {"timeout": 600}}),
     "virtual": (VirtualClock, 1, {}),
     "pool": (lambda: joblib.parallel_config(in_process_pool(), n_jobs=2), None, {}),
     "dask threads": (dask_threads, None, {}),

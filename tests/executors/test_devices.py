@@ -131,7 +131,7 @@ def test_one_worker_with_a_device_is_a_process_that_is_kept_for_this_device():
 def test_a_search_trains_its_candidates_on_the_devices():
     for n_jobs, backend, seen in ((2, "loky", {0, 1}), (1, "loky", {1}), (2, "threading", {0, 1})):
         with joblib.parallel_config(backend, n_jobs=n_jobs):
-            fitted = search(devices=[0, 1][-n_jobs:]).fit(X, Y)
+            fitted = search(workers={"devices": [0, 1][-n_jobs:]}).fit(X, Y)
         assert set(fitted.cv_results_["mean_test_score"]) == seen
 
 
@@ -142,8 +142,8 @@ def test_devices_may_change_when_a_search_continues(tmp_path):
         Looks(), {"x": list(range(8))}, resource="epochs", max_resources=3, n_candidates=3,
         cv=ONE_SPLIT, checkpoint_dir=tmp_path, random_state=0, refit=False,
     )  # fmt: skip
-    first = halving.set_params(devices=[1]).fit(X, Y).cv_results_["mean_test_score"]
-    again = halving.set_params(devices=[0]).fit(X, Y).cv_results_["mean_test_score"]
+    first = halving.set_params(workers__devices=[1]).fit(X, Y).cv_results_["mean_test_score"]
+    again = halving.set_params(workers__devices=[0]).fit(X, Y).cv_results_["mean_test_score"]
     assert set(first) == set(again) == {1}
 
 
@@ -176,7 +176,7 @@ def test_who_lacks_the_memory_that_a_neighbour_has_gets_it_alone(tmp_path):
     sizes = [0.6, 0.61, 0.62, 0.63, 1.5, 0.64]
     greedy = RandomSearchCV(
         Greedy(folder=str(tmp_path)), {"size": sizes}, n_iter=6, cv=ONE_SPLIT, refit=False,
-        n_jobs=2, devices=[0],
+        n_jobs=2, workers={"devices": [0]},
     ).fit(X, Y)  # fmt: skip
     by_size = dict(zip(greedy.cv_results_["param_size"], greedy.statuses_, strict=True))
     assert by_size == {size: "memory" if size > 1 else "ok" for size in sizes}
@@ -213,7 +213,7 @@ def test_twenty_that_find_no_memory_are_tried_again_alone(tmp_path):
     log = tmp_path / "log"
     full = RandomSearchCV(
         Full(log=str(log)), {"size": list(range(21))}, n_iter=21, cv=ONE_SPLIT, refit=False,
-        n_jobs=2, devices=[0],
+        n_jobs=2, workers={"devices": [0]},
     ).fit(X, Y)  # fmt: skip
     by_size = dict(zip(full.cv_results_["param_size"], full.statuses_, strict=True))
     assert by_size == {size: "memory" if size else "ok" for size in range(21)}
@@ -248,7 +248,7 @@ class TestAnErrorThatBreaksTheGpuOfAProcess:
     @pytest.mark.few(1)
     @pytest.mark.slow
     @pytest.mark.usefixtures("machine")
-    @pytest.mark.parametrize("params", [{"n_jobs": 2}, {"devices": [0]}], ids=str)
+    @pytest.mark.parametrize("params", [{"n_jobs": 2}, {"workers": {"devices": [0]}}], ids=str)
     def test_costs_one_candidate(self, params):
         fitted = search(estimator=Sticky(), **params).fit(X, Y)
         found = dict(zip(fitted.cv_results_["param_x"], fitted.statuses_, strict=True))
@@ -258,7 +258,7 @@ class TestAnErrorThatBreaksTheGpuOfAProcess:
     def test_ends_a_search_of_this_process(self, monkeypatch):
         monkeypatch.setattr(os, "_sticky", False, raising=False)
         broken = search(estimator=Sticky())
-        with pytest.raises(EngineLostError, match=r"without a working GPU.*devices="):
+        with pytest.raises(EngineLostError, match=r"without a working GPU.*devices"):
             broken.fit(X, Y)
         assert set(getattr(broken, "statuses_", ["ok"])) == {"ok"}
 
@@ -433,7 +433,7 @@ def test_a_machine_without_a_driver_has_no_devices(monkeypatch):
 @pytest.mark.parametrize(
     ("devices", "match"),
     [
-        ([], r"devices=\[\] contains no device"),
+        ([], r"devices.*=\[\] contains no device"),
         (
             [0, 2],
             r"contains 2, but this process sees 2 CUDA devices \(CUDA_VISIBLE_DEVICES='6,7'\)",
@@ -445,13 +445,13 @@ def test_a_machine_without_a_driver_has_no_devices(monkeypatch):
         ([0.0], "contains 0.0"),
         ([None], "contains None"),
         ([""], "contains ''"),
-        (0, "'devices' parameter of RandomSearchCV must be"),
+        (0, "devices.* parameter of RandomSearchCV must be"),
     ],
 )
 def test_an_invalid_device_is_refused_before_anything_is_spent(devices, match, machine):
     machine(visible="6,7")
     with pytest.raises(ValueError, match=match):
-        search(devices=devices, n_jobs=2).fit(X, Y)
+        search(workers={"devices": devices}, n_jobs=2).fit(X, Y)
 
 
 def test_a_number_is_compared_with_what_the_driver_counts(machine):
@@ -459,16 +459,16 @@ def test_a_number_is_compared_with_what_the_driver_counts(machine):
     with pytest.raises(
         ValueError, match=r"contains 1, but this process sees 1 CUDA devices, numbered"
     ):
-        search(devices=[1]).plan(X, Y)
+        search(workers={"devices": [1]}).plan(X, Y)
 
 
 @pytest.mark.usefixtures("machine")
 def test_engines_that_give_devices_themselves_are_named():
     with VirtualClock(), pytest.raises(ValueError, match="runs on VirtualClock"):
-        search(devices=[0]).plan(X, Y)
+        search(workers={"devices": [0]}).plan(X, Y)
     with (
         ThreadPoolExecutor(1) as pool,
         joblib.parallel_config(FuturesBackend(pool)),
-        pytest.raises(ValueError, match="runs on FuturesBackend: leave devices out"),
+        pytest.raises(ValueError, match="runs on FuturesBackend: leave it out"),
     ):
-        search(devices=[0]).fit(X, Y)
+        search(workers={"devices": [0]}).fit(X, Y)

@@ -94,11 +94,11 @@ def test_a_search_that_learns_keeps_more_workers_busy_than_a_candidate_has_folds
 @pytest.mark.parametrize("name", [n for n in LEARNING if n not in ("SearchCV", "race")])
 def test_workers_for_the_folds_of_a_candidate_and_a_batch_size_change_nothing(name):
     one, _ = fitted(name, 1)
-    for n_workers, kwargs in ((5, {}), (16, {"batch_size": 1})):
+    for n_workers, kwargs in ((5, {}), (16, {"workers": {"batch_size": 1}})):
         search, _ = fitted(name, n_workers, **kwargs)
         assert search.history_.log == one.history_.log
         assert search.history_.trials == one.history_.trials
-    three, few = (fitted(name, n, batch_size=3)[0] for n in (2, 16))
+    three, few = (fitted(name, n, workers={"batch_size": 3})[0] for n in (2, 16))
     assert three.history_.trials == few.history_.trials
 
 
@@ -110,13 +110,13 @@ def test_workers_for_the_folds_of_a_candidate_and_a_batch_size_change_nothing(na
         ("TPE", 3, {}, "workers: 3 of 3 are used"),
         ("TPE", 5, {}, "workers: 5 of 5 are used"),
         ("TPE", 16, {}, "workers: 16 of 16 are used; results are used as they arrive"),
-        ("TPE", 16, {"batch_size": 1},
+        ("TPE", 16, {"workers": {"batch_size": 1}},
          "workers: 5 of 16 are used: 1 candidate at a time, each with 5 fits"),
-        ("TPE", 16, {"batch_size": 2},
+        ("TPE", 16, {"workers": {"batch_size": 2}},
          "workers: 10 of 16 are used: 2 candidates at a time, each with 5 fits"),
         ("SearchCV", 16, {}, "workers: 12 of 16 are used: the search begins with 12 fits; results "
          "are used as they arrive"),
-        ("SearchCV", 2, {"batch_size": 1},
+        ("SearchCV", 2, {"workers": {"batch_size": 1}},
          "workers: 1 of 2 are used: 1 candidate at a time, each with 1 fit"),
         ("TPE", 1, {}, None),
     ],
@@ -130,7 +130,7 @@ def test_a_line_of_the_plan_says_how_many_workers_are_used(name, n_workers, kwar
 
 def test_a_race_with_more_workers_than_candidates_takes_several_folds_at_once():
     search, clock = fitted("race", 60)
-    again, slow = fitted("race", 60, batch_size=12)
+    again, slow = fitted("race", 60, workers={"batch_size": 12})
     assert clock.seconds < 0.7 * slow.seconds
     assert search.best_params_ == again.best_params_
 

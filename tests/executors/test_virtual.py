@@ -298,9 +298,15 @@ def test_times_of_a_search_are_simulated():
         HyperbandSearchCV(
             Slow(), SPACE, resource="seconds", max_resources=9, cv=2, random_state=0
         ),
-        TPESearchCV(Slow(), SPACE, n_iter=20, cv=2, random_state=0, batch_size=3),
+        TPESearchCV(Slow(), SPACE, n_iter=20, cv=2, random_state=0, workers={"batch_size": 3}),
         BOHBSearchCV(
-            Slow(), SPACE, resource="epochs", max_resources=9, cv=2, random_state=0, batch_size=1
+            Slow(),
+            SPACE,
+            resource="epochs",
+            max_resources=9,
+            cv=2,
+            random_state=0,
+            workers={"batch_size": 1},
         ),
     ],
     ids=["random", "epochs", "seconds", "TPE", "BOHB"],

@@ -138,9 +138,9 @@ SEARCHES = [
     (PBTSearchCV, {"population_size": 4, "step": 3} | EPOCHS),
 ]
 WAYS = {
-    "isolated": (Curve, {"n_jobs": 1, "candidate_timeout": 600}),
-    "workers": (Curve, {"n_jobs": 2}),
-    "suspects": (Stumbling, {"n_jobs": 1}),
+    "isolated": (Curve, 1, {"timeout": 600}),
+    "workers": (Curve, 2, {}),
+    "suspects": (Stumbling, 1, {}),
 }
 X, Y = np.zeros((20, 1)), np.zeros(20)
 
@@ -195,7 +195,8 @@ def main(way, folder, n_faults, share, seconds=0.0):
     errors = []
     threading.excepthook = errors.append
     make_unreliable(folder, seconds, share)
-    cls, options = WAYS[way]
+    cls, n_jobs, limits = WAYS[way]
+    at_work = limits | {"retries": 20}
     n_searches = n_interrupted = 0
     while len(lines(folder, "faults")) < n_faults:
         seed, number = divmod(n_searches, len(SEARCHES))
@@ -203,7 +204,7 @@ def main(way, folder, n_faults, share, seconds=0.0):
         checkpoint = Path(folder, str(n_searches))
         estimator = cls() if cls is Curve else cls(folder=folder)
         found = search(
-            number, seed, estimator, max_retries=20, checkpoint_dir=checkpoint, **options
+            number, seed, estimator, workers=at_work, checkpoint_dir=checkpoint, n_jobs=n_jobs
         )
         n_interrupted += fit_in_the_end(found)
         assert_same_results(found, expected)

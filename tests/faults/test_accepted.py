@@ -232,17 +232,17 @@ def test_labels_that_are_missing_or_mixed_are_refused(label, match):
 @pytest.mark.parametrize(
     "params",
     [
-        {"target_score": np.nan},
-        {"target_score": np.inf},
+        {"stop": {"score": np.nan}},
+        {"stop": {"score": np.inf}},
         {"n_iter": True},
         {"ensemble": 0},
-        {"max_retries": True},
-        {"patience": True},
+        {"workers": {"retries": True}},
+        {"stop": {"patience": True}},
         {"timeout": True},
-        {"candidate_timeout": True},
-        {"overtime": 1.0},
-        {"overtime": -1.0, "timeout": 1.0},
-        {"memory_limit": True},
+        {"workers": {"timeout": True}},
+        {"stop": {"overtime": 1.0}},
+        {"stop": {"overtime": -1.0}, "timeout": 1.0},
+        {"workers": {"memory": True}},
         {"pre_dispatch": 0},
         {"pre_dispatch": True},
         {"pre_dispatch": "0*n_jobs"},
@@ -259,7 +259,10 @@ def test_a_device_is_refused_where_there_is_no_driver(monkeypatch):
     monkeypatch.setattr(_devices, "_count_devices", lambda: 0)
     monkeypatch.setattr(_devices, "_has_driver", lambda: False)
     monkeypatch.delenv(_devices.VARIABLE, raising=False)
-    refuses(r"devices=\[0\] contains 0, but this process sees 0 CUDA devices", devices=[0])
+    refuses(
+        r"devices.*=\[0\] contains 0, but this process sees 0 CUDA devices",
+        workers={"devices": [0]},
+    )
 
 
 class InterruptedRefit(Counted):

@@ -162,7 +162,7 @@ def test_a_training_that_ends_its_process_costs_that_candidate_only(engine, tmp_
     assert statuses(search) == {0.1: {"ok"}, 0.2: {"ok"}, 0.3: {"crash"}, 0.4: {"ok"}}
     assert search.best_params_ == {"quality": 0.4}
     log = trainings(tmp_path / "log")
-    assert [quality for _, quality in log].count(0.3) == 2  # max_retries=1
+    assert [quality for _, quality in log].count(0.3) == 2  # retries: 1
 
 
 def hang():
@@ -173,7 +173,7 @@ def hang():
 @pytest.mark.slow
 def test_a_training_that_hangs_is_stopped_and_its_worker_replaced(engine, tmp_path):  # row 26
     estimator = Fake(act=hang, at=(0.2,), log=str(tmp_path / "log"))
-    search = random_search(estimator, FEW, cv=ONE_SPLIT, candidate_timeout=1.5)
+    search = random_search(estimator, FEW, cv=ONE_SPLIT, workers={"timeout": 1.5})
     fit_with_one_warning(search, "timeout: took more than 1.5 seconds")
     assert statuses(search) == {0.1: {"ok"}, 0.2: {"timeout"}, 0.3: {"ok"}, 0.4: {"ok"}}
     (hung,) = {pid for pid, quality in trainings(tmp_path / "log") if quality == 0.2}
@@ -191,7 +191,7 @@ def raise_memory_error():
 @pytest.mark.few(1)
 @pytest.mark.slow
 def test_a_training_that_wants_too_much_memory_fails_alone(engine):  # row 27
-    search = random_search(Fake(act=want_much, at=(0.4,)), cv=ONE_SPLIT, memory_limit=10**9)
+    search = random_search(Fake(act=want_much, at=(0.4,)), cv=ONE_SPLIT, workers={"memory": 10**9})
     fit_with_one_warning(search, "MemoryError")
     assert statuses(search) == {0.1: {"ok"}, 0.2: {"ok"}, 0.3: {"ok"}, 0.4: {"memory"}}
     search = random_search(Fake(act=raise_memory_error, at=(0.4,)))

@@ -131,7 +131,7 @@ def test_it_ends_the_search_as_it_ends_that_of_scikit_learn(end, at, tmp_path):
 @pytest.mark.parametrize("end", ["cancelled", "own"])
 @pytest.mark.parametrize(
     "args",
-    [pytest.param({"n_jobs": 2}, marks=pytest.mark.slow), {"candidate_timeout": 30}, THREADS],
+    [pytest.param({"n_jobs": 2}, marks=pytest.mark.slow), {"workers": {"timeout": 30}}, THREADS],
     ids=str,
 )
 def test_it_does_so_from_workers(end, args):
@@ -165,4 +165,4 @@ def test_minimize_ends(end):
 
     guesses = [{"x": 0.25}, {"x": 0.5}]
     with pytest.raises({**ENDS, **TIMERS}[end][1]):
-        minimize(loss, {"x": [0.25, 0.5, 0.75]}, initial_params=guesses, n_iter=3)
+        minimize(loss, {"x": [0.25, 0.5, 0.75]}, known={"params": guesses}, n_iter=3)

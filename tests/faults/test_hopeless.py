@@ -110,7 +110,7 @@ def test_the_first_line_names_cause_and_cure(name):
         HyperbandSearchCV(SGDClassifier(), {"alpha": loguniform(1e-4, 1)}, resource="epochs"),
         ASHASearchCV(SGDClassifier(), {"alpha": loguniform(1e-4, 1)}, resource="epochs"),
         SuccessiveHalvingSearchCV(SVC(), {"C": loguniform(0.1, 10)}, resource="n_samples"),
-        SearchCV(SVC(), {"C": loguniform(0.1, 10)}, timeout=60, candidate_timeout=30),
+        SearchCV(SVC(), {"C": loguniform(0.1, 10)}, timeout=60, workers={"timeout": 30}),
     ],
     ids=lambda search: type(search).__name__,
 )
@@ -300,7 +300,7 @@ class Brittle(Fragile):
 def search_of(estimator, places):
     guesses = [{"a": place} for place in places]
     return RandomSearchCV(
-        estimator, {"a": uniform(0, 1)}, n_iter=len(places), initial_params=guesses, cv=2
+        estimator, {"a": uniform(0, 1)}, n_iter=len(places), known={"params": guesses}, cv=2
     )
 
 

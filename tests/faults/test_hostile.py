@@ -234,7 +234,7 @@ def test_a_hundred_hostile_candidates_in_this_process_harm_no_other():
 def test_a_hundred_hostile_candidates_in_workers_harm_no_other():
     # Whoever breaks its worker after training is ok itself; the next one gets another worker.
     names = [*MILD, *AGAIN][:90] + REFUSED + [*DEADLY]
-    limits = {"n_jobs": 2, "candidate_timeout": 5, "max_retries": 0}
+    limits = {"n_jobs": 2, "workers": {"timeout": 5, "retries": 0}}
     search = search_among(names, STUBBORN, **limits)
     others = assert_only_they_fail(search, search_among(["breaks pickle"], **limits))
     assert len(others) == 100
@@ -256,7 +256,7 @@ def table(scores, refit):
         warnings.simplefilter("ignore")
         return SearchCV(
             Candidate(), space, sampler=GridSampler(), scheduler=FullFidelity(len(scores)), cv=2,
-            scoring=scorer, refit=refit, initial_params=None,
+            scoring=scorer, refit=refit, known={"params": None},
         ).fit(X, Y)  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval
 
 import sksearch
+from sksearch.search._groups import Group
 from tests.faults.estimators import X, Y
 
 HUGE = 10**400
@@ -30,7 +31,6 @@ AT_TIMES = [
 CLASSES = [
     getattr(sksearch.search, name) for name in sksearch.search.__all__ if name.endswith("SearchCV")
 ]
-COMMON = set(signature(sksearch.RandomSearchCV).parameters)
 # Its estimators differ; in a grid there is no number but those that halving has.
 CLASSES.remove(sksearch.search.HypergradientSearchCV)
 
@@ -55,17 +55,25 @@ class Untrained(BaseEstimator):
         return 0.0
 
 
+def constraints_of(cls):
+    """Constraints by name, those of groups by the names that messages have."""
+    found = {name: cls._parameter_constraints.get(name, ()) for name in signature(cls).parameters}
+    for name, constraints in list(found.items()):
+        for group in (each for each in constraints if isinstance(each, Group)):
+            found |= {f'{name}["{key}"]': each for key, each in group.constraints.items()}
+    return found
+
+
+COMMON = constraints_of(sksearch.RandomSearchCV)
+
+
 def numbers_of(cls):
     """Names of a search's own parameters that are numbers, by their constraints."""
-    own = [
-        name
-        for name in signature(cls).parameters
-        if cls is sksearch.RandomSearchCV or name not in COMMON
-    ]
     return [
         name
-        for name in own
-        if any(isinstance(each, Interval) for each in cls._parameter_constraints.get(name, ()))
+        for name, constraints in constraints_of(cls).items()
+        if any(isinstance(each, Interval) for each in constraints)
+        and (cls is sksearch.RandomSearchCV or name not in COMMON)
     ]
 
 
@@ -77,10 +85,12 @@ def what_comes(cls, name, value):
     space = {"quality": [0.1, 0.2] if "Grid" in cls.__name__ else uniform(0, 1)}
     has_resource = "resource" in signature(cls).parameters
     kwargs = {"resource": "epochs"} if has_resource else {}
+    group, is_key, key = name.removesuffix('"]').partition('["')
+    kwargs[group] = {key: value} if is_key else value
     # One split and one training: those that begin are many for some numbers.
     search = cls(
         Untrained(), space, cv=2, random_state=0, error_score="raise",
-        scoring=lambda *args: 0.0, **kwargs | {name: value},
+        scoring=lambda *args: 0.0, **kwargs,
     )  # fmt: skip
     with pytest.raises((TrainingBeginsError, ValueError, TypeError)) as caught:
         search.fit(X, Y)
@@ -97,7 +107,7 @@ def little_memory():
 
 
 #: Whose tasks need worker processes, which are started to begin a training.
-SLOW = {"candidate_timeout", "memory_limit", "overtime"}
+SLOW = {'workers["timeout"]', 'workers["memory"]', 'stop["overtime"]'}
 #: Options that may be a truth value, too.
 FLAGS = {"ensemble"}
 

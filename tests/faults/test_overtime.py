@@ -49,7 +49,7 @@ class Hanging(BaseEstimator):
 
 def search_of(log, hangs_at, **params):
     space = {"quality": [0.1, 0.2, 0.3, 0.4, 0.5]}
-    params = {"n_iter": 5, "cv": 2, "random_state": 0, "initial_params": FIRST} | params
+    params = {"n_iter": 5, "cv": 2, "random_state": 0, "known": {"params": FIRST}} | params
     estimator = Hanging(hangs_at=hangs_at, log=str(log))
     return RandomSearchCV(estimator, space, **params)
 
@@ -57,7 +57,7 @@ def search_of(log, hangs_at, **params):
 def fit_in_time(search, log, seconds=SECONDS):
     """Fit, and see that it ends in time and leaves no process that was trained in."""
     # Its workers have started before: on a busy machine that takes longer than all the rest.
-    search_of(log, None, n_jobs=search.n_jobs, candidate_timeout=100).fit(X, Y)
+    search_of(log, None, n_jobs=search.n_jobs, workers={"timeout": 100}).fit(X, Y)
     log.unlink()
     start = time.monotonic()
     try:
@@ -82,7 +82,7 @@ def is_hanging(pid):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_search_ends_in_time_and_keeps_what_others_found(n_jobs, tmp_path):
     log = tmp_path / "log"
-    search = search_of(log, 0.5, n_jobs=n_jobs, timeout=SECONDS, overtime=0)
+    search = search_of(log, 0.5, n_jobs=n_jobs, timeout=SECONDS, stop={"overtime": 0})
     found = fit_in_time(search, log)
     assert not found.interrupted_
     assert set(found.statuses_) == {"ok"}
@@ -92,7 +92,7 @@ def test_a_search_ends_in_time_and_keeps_what_others_found(n_jobs, tmp_path):
 
 def test_overtime_is_for_those_that_run(tmp_path):
     log = tmp_path / "log"
-    search = search_of(log, 0.1, timeout=0.2, overtime=20)
+    search = search_of(log, 0.1, timeout=0.2, stop={"overtime": 20})
     search.set_params(estimator__seconds=0.5, n_jobs=1, refit=False)
     assert fit_in_time(search, log, 20).statuses_ == ["ok"]
     assert len(trainings(log)) == 2
@@ -101,13 +101,13 @@ def test_overtime_is_for_those_that_run(tmp_path):
 @pytest.mark.whole
 def test_a_search_in_which_all_hang_is_reported_in_time(tmp_path):
     log = tmp_path / "log"
-    search = search_of(log, 0.1, n_jobs=2, timeout=SECONDS, overtime=0)
+    search = search_of(log, 0.1, n_jobs=2, timeout=SECONDS, stop={"overtime": 0})
     with pytest.raises(TimeoutError, match=r"No candidate was scored within timeout=2"):
         fit_in_time(search, log)
 
 
 def test_a_time_that_is_up_before_anything_began_is_named(tmp_path):
-    search = search_of(tmp_path / "log", None, timeout=1e-9, overtime=0)
+    search = search_of(tmp_path / "log", None, timeout=1e-9, stop={"overtime": 0})
     with pytest.raises(TimeoutError, match=r"No candidate was scored within timeout=1e-09"):
         search.fit(X, Y)
 
@@ -116,10 +116,13 @@ def test_a_time_that_is_up_before_anything_began_is_named(tmp_path):
 def test_it_continues_from_its_checkpoint(tmp_path):
     log, folder = tmp_path / "log", tmp_path / "checkpoint"
     fit_in_time(
-        search_of(log, 0.5, n_jobs=2, timeout=SECONDS, overtime=0, checkpoint_dir=folder), log
+        search_of(
+            log, 0.5, n_jobs=2, timeout=SECONDS, stop={"overtime": 0}, checkpoint_dir=folder
+        ),
+        log,
     )
     n_before = len(trainings(log))
-    again = search_of(log, 0.5, candidate_timeout=1, checkpoint_dir=folder)
+    again = search_of(log, 0.5, workers={"timeout": 1}, checkpoint_dir=folder)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the one that hangs
         again.fit(X, Y)
@@ -134,8 +137,8 @@ def test_it_continues_from_its_checkpoint(tmp_path):
 def test_other_schedules_end_in_time_as_well(tmp_path):
     log = tmp_path / "log"
     space = {"quality": [0.1, 0.2, 0.3, 0.4, 0.5]}
-    hanging, common = Hanging(hangs_at=0.5, log=str(log)), {"cv": 2, "initial_params": FIRST}
-    limits = {"timeout": SECONDS, "overtime": 0, "n_jobs": 2, "resource": "epochs"}
+    hanging, common = Hanging(hangs_at=0.5, log=str(log)), {"cv": 2, "known": {"params": FIRST}}
+    limits = {"timeout": SECONDS, "stop": {"overtime": 0}, "n_jobs": 2, "resource": "epochs"}
     halving = SuccessiveHalvingSearchCV(hanging, space, max_resources=9, **common, **limits)
     assert fit_in_time(halving, log).best_score_ < 0.5
     racing = SearchCV(

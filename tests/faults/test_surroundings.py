@@ -291,7 +291,7 @@ class OnGpu(Fake):
 def test_no_worker_is_a_fork_of_a_process_with_cuda(monkeypatch, tmp_path):  # row 54
     end_idle_workers()
     monkeypatch.setitem(sys.modules, "fake_cuda", Cuda())
-    for kwargs in ({}, {"candidate_timeout": 60}):
+    for kwargs in ({}, {"workers": {"timeout": 60}}):
         log = tmp_path / json.dumps(kwargs)
         search = random_search(OnGpu(log=str(log)), error_score="raise", **kwargs)
         assert search.fit(X, Y).best_params_ == {"quality": 0.4}

@@ -331,7 +331,7 @@ def test_the_metric_that_was_optimised_chooses(metric):
 
 def test_a_candidate_that_violates_a_bound_is_not_in_it():
     bound = Bound("model_size", "<=", 2200)
-    search = random_search(scoring="neg_log_loss", constraints=bound).fit(NOISY, y)
+    search = random_search(scoring="neg_log_loss", known={"constraints": bound}).fit(NOISY, y)
     violations = search.cv_results_["violation"]
     assert 0 < np.count_nonzero(violations) < 8
     assert all(violations[i] == 0 for i in search.ensemble_.weights)

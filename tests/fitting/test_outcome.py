@@ -63,7 +63,7 @@ def test_a_candidate_is_scored_as_if_it_were_fitted_with_that_count(name, resour
     space = RATES | {count: Outcome(60)}
     search = SearchCV(
         model, space, n_iter=3, cv=KFold(3), resource=resource, error_score="raise",
-        scheduler=None if resource else FullFidelity(3), initial_params=None, random_state=0,
+        scheduler=None if resource else FullFidelity(3), known={"params": None}, random_state=0,
     )  # fmt: skip
     if resource is None:
         search.set_params(n_iter=None)
@@ -247,7 +247,7 @@ def test_of_two_slow_candidates_the_one_that_is_behind_is_cut():
         first = [{"learning_rate": 0.2}, {"learning_rate": 0.05}]
         search = RandomSearchCV(
             Slow(early_stopping=False), space, n_iter=2, timeout=1000, cv=2, refit=False,
-            initial_params=first,
+            known={"params": first},
         )  # fmt: skip
         search.fit(*load_diabetes(return_X_y=True))
         assert clock.now() <= 1000

@@ -166,7 +166,7 @@ def test_rows_cost_no_second_prediction(scoring):
     refit = "accuracy" if isinstance(scoring, list) else True
     search = RandomSearchCV(
         CountsCalls(), {"k": [1, 2, 3]}, n_iter=3, cv=4, scoring=scoring, refit=refit,
-        initial_params=None,
+        known={"params": None},
     ).fit(X, Y)  # fmt: skip
     assert CountsCalls.calls == 12
     assert np.isfinite(search._row_scores.contributions).all()

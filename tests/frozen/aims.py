@@ -92,13 +92,17 @@ def small(params):
 
 @case
 def a_function_refuses_candidates():
-    search = GPBayesSearchCV(Hill(), PLANE, n_iter=9, constraints=small, cv=2, random_state=0)
+    search = GPBayesSearchCV(
+        Hill(), PLANE, n_iter=9, known={"constraints": small}, cv=2, random_state=0
+    )
     return found(search.fit(XR, yr), XR)
 
 
 @case
 def draws_that_a_function_allows():
-    search = SearchCV(Hill(x=0.2), PLANE, n_iter=8, constraints=[small], cv=3, random_state=0)
+    search = SearchCV(
+        Hill(x=0.2), PLANE, n_iter=8, known={"constraints": [small]}, cv=3, random_state=0
+    )
     return found(search.fit(XR, yr), XR)
 
 
@@ -108,13 +112,15 @@ CHEAP = Bound("price", "<=", 8.0)
 
 @case
 def densities_learn_a_bound():
-    search = TPESearchCV(Hill(), WIDTHS, n_iter=16, constraints=CHEAP, **BOUNDED)
+    search = TPESearchCV(Hill(), WIDTHS, n_iter=16, known={"constraints": CHEAP}, **BOUNDED)
     return found(search.fit(XR, yr), XR)
 
 
 @case
 def a_process_learns_a_bound():
-    search = GPBayesSearchCV(Hill(), WIDTHS, n_iter=9, constraints=[CHEAP, small_width], **BOUNDED)
+    search = GPBayesSearchCV(
+        Hill(), WIDTHS, n_iter=9, known={"constraints": [CHEAP, small_width]}, **BOUNDED
+    )
     return found(search.fit(XR, yr), XR)
 
 
@@ -125,13 +131,15 @@ def small_width(params):
 
 @case
 def a_forest_learns_a_bound():
-    search = ForestBayesSearchCV(Hill(), WIDTHS, n_iter=10, constraints=CHEAP, **BOUNDED)
+    search = ForestBayesSearchCV(
+        Hill(), WIDTHS, n_iter=10, known={"constraints": CHEAP}, **BOUNDED
+    )
     return found(search.fit(XR, yr), XR)
 
 
 @case
 def who_breaks_a_bound_is_promoted_last():
-    args = {"resource": "epochs", "max_resources": 9, "constraints": CHEAP}
+    args = {"resource": "epochs", "max_resources": 9, "known": {"constraints": CHEAP}}
     search = SuccessiveHalvingSearchCV(Hill(), WIDTHS, **args, **BOUNDED)
     with VirtualClock():
         search.fit(XR, yr)
@@ -141,7 +149,7 @@ def who_breaks_a_bound_is_promoted_last():
 @case
 def nobody_keeps_a_bound():
     never = Bound("price", "<=", -1.0)
-    search = RandomSearchCV(Hill(), WIDTHS, n_iter=5, constraints=never, **BOUNDED)
+    search = RandomSearchCV(Hill(), WIDTHS, n_iter=5, known={"constraints": never}, **BOUNDED)
     return found(search.fit(XR, yr), XR)
 
 

@@ -56,7 +56,7 @@ def outcomes(model, count, high, data, resource=None):
     if resource:
         args |= {"resource": resource}
     space = RATES | {count: Outcome(high)}
-    return shape(SearchCV(model, space, n_iter=3, initial_params=None, **args).fit(*data))
+    return shape(SearchCV(model, space, n_iter=3, known={"params": None}, **args).fit(*data))
 
 
 @case
@@ -183,7 +183,7 @@ def all_ways(model, count):
     """A default space, a count that is found, and trees as the resource."""
     args = {"cv": 3, "random_state": 0}
     auto = SearchCV(model, n_iter=3, **args).fit(X, y)
-    given = SearchCV(model, RATES | {count: Outcome(60)}, n_iter=3, initial_params=None,
+    given = SearchCV(model, RATES | {count: Outcome(60)}, n_iter=3, known={"params": None},
                      scoring=by_rate, resource="folds", **args).fit(X, y)  # fmt: skip
     rungs = SuccessiveHalvingSearchCV(model, RATES, n_candidates=3, resource=count,
                                       min_resources=5, max_resources=20, scoring=by_rate,

@@ -59,8 +59,8 @@ def errors_about_spaces():
         "huge": fit({"width": randint(0, 2**70)}),
         "when": fit({"x": When(uniform(0, 1), "other", "==", 1)}),
         "outcome": fit({"width": Outcome(100)}),
-        "guess": fit(initial_params={"x": 7.0, "y": 0.5}),
-        "guess without": fit(initial_params=[{"x": 0.5}]),
+        "guess": fit(known={"params": {"x": 7.0, "y": 0.5}}),
+        "guess without": fit(known={"params": [{"x": 0.5}]}),
         "unknown": lambda: SearchCV(Hill(), n_iter=2).fit(XR, yr),
     })  # fmt: skip
 
@@ -70,11 +70,11 @@ def errors_about_counts_and_times():
     return errors_of({
         "n_iter": fit(n_iter=0),
         "timeout": fit(timeout=-1),
-        "overtime": fit(overtime=3),
-        "patience": fit(patience=0),
+        "overtime": fit(stop={"overtime": 3}),
+        "patience": fit(stop={"patience": 0}),
         "n_jobs": fit(n_jobs=0),
-        "batch": lambda: TPESearchCV(Hill(), PLANE, batch_size=0).fit(XR, yr),
-        "memory": fit(memory_limit=4),
+        "batch": lambda: TPESearchCV(Hill(), PLANE, workers={"batch_size": 0}).fit(XR, yr),
+        "memory": fit(workers={"memory": 4}),
         "stop": fit(stop="now"),
         "never ends": lambda: SearchCV(
             Hill(), PLANE, scheduler=FullFidelity(None), cv=2
@@ -133,20 +133,20 @@ def errors_about_aims_and_knowledge():
     return errors_of({
         "objectives": fit(objectives=["score"]),
         "unknown objective": fit(objectives=["score", "prize"]),
-        "constraint": fit(constraints=lambda params: 1),
-        "nobody": fit(constraints=lambda params: False),
-        "bound": fit(constraints=Bound("widt", "<=", 1)),
+        "constraint": fit(known={"constraints": lambda params: 1}),
+        "nobody": fit(known={"constraints": lambda params: False}),
+        "bound": fit(known={"constraints": Bound("widt", "<=", 1)}),
         "way of a bound": lambda: Bound("fit_time", "<", 1),
         "race with a bound": lambda: SearchCV(
             Hill(), PLANE, scheduler=FoldRace(4), resource="folds", cv=4,
-            constraints=Bound("fit_time", "<=", 1),
+            known={"constraints": Bound("fit_time", "<=", 1)},
         ).fit(XR, yr),
-        "prior": fit(prior={"z": norm()}),
-        "kind of prior": fit(prior={"x": 0.1}),
-        "mass": fit(prior={"x": norm(50, 1)}),
-        "results": fit(prior_results="x.pkl"),
+        "prior": fit(known={"prior": {"z": norm()}}),
+        "kind of prior": fit(known={"prior": {"x": 0.1}}),
+        "mass": fit(known={"prior": {"x": norm(50, 1)}}),
+        "results": fit(known={"results": "x.pkl"}),
         "no scores": lambda: earlier_results({"params": [{"x": 1}], "mean_test_score": [np.nan]}),
-        "other params": fit(prior_results={"params": [{"C": 1}], "mean_test_score": [1.0]}),
+        "other params": fit(known={"results": {"params": [{"C": 1}], "mean_test_score": [1.0]}}),
         "folder": lambda: load_history("/nowhere"),
     })  # fmt: skip
 
@@ -202,7 +202,7 @@ def warnings_about_what_is_given():
     args = {"resource": "n_samples", "cv": 2, "random_state": 0, "min_resources": 70}
     parts["no rungs"] = str(HyperbandSearchCV(Hill(), PLANE, **args).plan(XR, yr))
     guesses = [{"x": 0.5, "y": 0.5}] * 2
-    parts["twice"] = len(RandomSearchCV(Hill(), PLANE, n_iter=3, cv=2, initial_params=guesses,
+    parts["twice"] = len(RandomSearchCV(Hill(), PLANE, n_iter=3, cv=2, known={"params": guesses},
                                         random_state=0).fit(XR, yr).history_.trials)  # fmt: skip
     constant = RandomSearchCV(Hill(), PLANE, n_iter=3, cv=2, scoring=lambda model, X, y: 0.0)
     parts["constant"] = str(constant.fit(XR, yr).best_index_)

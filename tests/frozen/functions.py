@@ -88,8 +88,9 @@ def units_of_a_function_by_hyperband():
 def units_of_a_function_on_three_workers():
     args = {"scheduler": SuccessiveHalving(9), "min_resources": 1, "max_resources": 9}
     with VirtualClock(3) as clock:
-        result = minimize(trained, PLANE, sampler=RandomSampler(), batch_size=3, n_jobs=3,
-                          timeout=60, random_state=0, **args)  # fmt: skip
+        result = minimize(trained, PLANE, sampler=RandomSampler(), n_jobs=3,
+                          workers={"batch_size": 3}, timeout=60, random_state=0,
+                          **args)  # fmt: skip
     return of_function(result) | {"clock": [clock.seconds, clock.busy_seconds]}
 
 
@@ -123,7 +124,9 @@ def objectives_of_a_function():
 @case
 def bounds_on_what_a_function_returns():
     limits = [Bound("memory", "<=", 2.0), lambda params: params["y"] < 0.9]
-    return of_function(minimize(measured, PLANE, n_iter=9, constraints=limits, random_state=0))
+    return of_function(
+        minimize(measured, PLANE, n_iter=9, known={"constraints": limits}, random_state=0)
+    )
 
 
 @case
@@ -147,8 +150,8 @@ def a_target_of_a_function():
 def beliefs_and_results_of_before():
     before = minimize(bowl, PLANE, n_iter=9, sampler=RandomSampler(), random_state=5)
     prior = {"x": norm(0.3, 0.1)}
-    args = {"n_iter": 7, "prior": prior, "prior_results": before, "random_state": 0}
-    return of_function(minimize(bowl, PLANE, initial_params={"x": 0.5, "y": 0.5}, **args))
+    known = {"prior": prior, "results": before, "params": {"x": 0.5, "y": 0.5}}
+    return of_function(minimize(bowl, PLANE, n_iter=7, known=known, random_state=0))
 
 
 @case

@@ -29,31 +29,31 @@ def fitted(search, **others):
 
 @case
 def a_process_follows_a_belief():
-    return fitted(GPBayesSearchCV(Hill(), PLANE, n_iter=9, prior=BELIEF))
+    return fitted(GPBayesSearchCV(Hill(), PLANE, n_iter=9, known={"prior": BELIEF}))
 
 
 @case
 def densities_follow_a_belief_in_choices():
     prior = BELIEF | {"kind": {"a": 3.0, "b": 1.0}}
-    return fitted(TPESearchCV(Hill(), SPACE, n_iter=14, prior=prior))
+    return fitted(TPESearchCV(Hill(), SPACE, n_iter=14, known={"prior": prior}))
 
 
 @case
 def draws_follow_a_wrong_belief_at_first():
     prior = {"x": norm(0.9, 0.05), "y": norm(0.1, 0.05)}
-    return fitted(RandomSearchCV(Hill(), PLANE, n_iter=12, prior=prior))
+    return fitted(RandomSearchCV(Hill(), PLANE, n_iter=12, known={"prior": prior}))
 
 
 @case
 def hyperband_follows_a_belief():
-    args = {"resource": "epochs", "max_resources": 9, "prior": BELIEF}
+    args = {"resource": "epochs", "max_resources": 9, "known": {"prior": BELIEF}}
     return fitted(HyperbandSearchCV(Hill(), PLANE, **args))
 
 
 @case
 def first_guesses_come_first():
     guesses = [{"x": 0.5, "y": 0.5}, {"x": 0.25, "y": 0.75}]
-    return fitted(TPESearchCV(Hill(), PLANE, n_iter=6, initial_params=guesses))
+    return fitted(TPESearchCV(Hill(), PLANE, n_iter=6, known={"params": guesses}))
 
 
 @case
@@ -71,18 +71,18 @@ def earlier(height=0.0):
 @case
 def results_of_the_same_task():
     known = earlier_results(earlier(), same_task=True)
-    return fitted(GPBayesSearchCV(Hill(), PLANE, n_iter=5, prior_results=known),
+    return fitted(GPBayesSearchCV(Hill(), PLANE, n_iter=5, known={"results": known}),
                   known=[known.params, known.scores])  # fmt: skip
 
 
 @case
 def results_of_another_task():
-    return fitted(TPESearchCV(Hill(), PLANE, n_iter=12, prior_results=[earlier(0.1)]))
+    return fitted(TPESearchCV(Hill(), PLANE, n_iter=12, known={"results": [earlier(0.1)]}))
 
 
 @case
 def results_of_another_task_for_a_process():
-    return fitted(GPBayesSearchCV(Hill(), PLANE, n_iter=8, prior_results=earlier(0.1)))
+    return fitted(GPBayesSearchCV(Hill(), PLANE, n_iter=8, known={"results": earlier(0.1)}))
 
 
 @case
@@ -96,5 +96,5 @@ def tables_and_functions_are_results_too():
                               random_state=0).fit(XR, yr)  # fmt: skip
     sources = {"table": table, "plain": plain, "grid": grid, "function": function, "rungs": rungs}
     read = {name: earlier_results(source) for name, source in sources.items()}
-    search = GPBayesSearchCV(Hill(), PLANE, n_iter=5, prior_results=[table, plain, grid])
+    search = GPBayesSearchCV(Hill(), PLANE, n_iter=5, known={"results": [table, plain, grid]})
     return fitted(search) | {n: [e.params, e.scores, e.same_task] for n, e in read.items()}

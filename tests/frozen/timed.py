@@ -143,8 +143,8 @@ def a_target_that_is_just_reached():
     first = RandomSearchCV(Hill(), PLANE, **args).fit(XR, yr)
     scores = first.cv_results_["mean_test_score"]
     target = float(np.max(scores[:6]))
-    search = RandomSearchCV(Hill(), PLANE, target_score=target, **args)
-    above = RandomSearchCV(Hill(), PLANE, target_score=np.nextafter(target, 2), **args)
+    search = RandomSearchCV(Hill(), PLANE, stop={"score": target}, **args)
+    above = RandomSearchCV(Hill(), PLANE, stop={"score": np.nextafter(target, 2)}, **args)
     parts = on_a_clock(search, XR, yr, reached=[len(search.fit(XR, yr).history_.trials)])
     return parts | {"just missed": [len(above.fit(XR, yr).history_.trials)]}
 
@@ -152,13 +152,13 @@ def a_target_that_is_just_reached():
 @case
 def a_target_at_the_last_rung_of_rows():
     search = HyperbandSearchCV(Hill(), PLANE, resource="n_samples", min_resources=6,
-                               target_score=0.3, cv=2, random_state=0)  # fmt: skip
+                               stop={"score": 0.3}, cv=2, random_state=0)  # fmt: skip
     return on_a_clock(search, XR, yr)
 
 
 @case
 def patience_ends_it():
-    search = RandomSearchCV(Hill(), PLANE, n_iter=60, patience=5, cv=3, random_state=0)
+    search = RandomSearchCV(Hill(), PLANE, n_iter=60, stop={"patience": 5}, cv=3, random_state=0)
     return on_a_clock(search, XR, yr)
 
 
@@ -202,19 +202,25 @@ def a_race_of_densities():
 
 @case
 def batches_of_candidates_at_full_resource():
-    search = TPESearchCV(Hill(), SPACE, n_iter=14, batch_size=4, cv=2, n_jobs=2, random_state=0)
+    search = TPESearchCV(
+        Hill(), SPACE, n_iter=14, workers={"batch_size": 4}, cv=2, n_jobs=2, random_state=0
+    )
     return on_a_clock(search, XR, yr, n_workers=8)
 
 
 @case
 def a_training_that_takes_too_long():
-    search = RandomSearchCV(Hill(), SPACE, n_iter=8, cv=2, candidate_timeout=0.5, random_state=0)
+    search = RandomSearchCV(
+        Hill(), SPACE, n_iter=8, cv=2, workers={"timeout": 0.5}, random_state=0
+    )
     return on_a_clock(search, XR, yr)
 
 
 @case
 def the_time_is_up_before_the_first_score():
-    search = SearchCV(Hill(width=900), PLANE, timeout=1, overtime=0, scheduler=FullFidelity(3))
+    search = SearchCV(
+        Hill(width=900), PLANE, timeout=1, stop={"overtime": 0}, scheduler=FullFidelity(3)
+    )
     with VirtualClock():
         return {"error": error_of(lambda: search.set_params(random_state=0).fit(XR, yr))}
 

@@ -191,7 +191,8 @@ def test_processes_share_a_gpu_and_leave_it_as_it_was(images):
     before = free()
     search = HyperbandSearchCV(
         quick(), {"learning_rate": [0.05, 0.1], "n_filters": [4, 8, 16]}, resource="epochs",
-        max_resources=9, cv=HALVES, random_state=0, refit=False, n_jobs=3, devices=[0],
+        max_resources=9, cv=HALVES, random_state=0, refit=False, n_jobs=3,
+        workers={"devices": [0]},
     ).fit(*images)  # fmt: skip
     assert set(search.statuses_) == {"ok"}
     assert search.best_score_ > 0.8
@@ -215,7 +216,7 @@ def test_a_candidate_without_memory_harms_no_neighbour(images):
     search = fit_quietly(
         RandomSearchCV(
             net, space, n_iter=6, cv=[(np.arange(30), np.arange(30, 34))], refit=False,
-            random_state=0, n_jobs=2, devices=[0],
+            random_state=0, n_jobs=2, workers={"devices": [0]},
         ),
         (X, y),
     )  # fmt: skip

@@ -407,7 +407,7 @@ def test_a_step_that_is_searched_itself_is_not_refused_for_the_schedule_of_anoth
     pipe = make_pipeline(StandardScaler(), short)
     nets = {"neuralnetclassifier": [classifier(), classifier(max_epochs=3)]}
     args = {"resource": "epochs", "max_resources": 3, "cv": 2, "random_state": 0}
-    found = SuccessiveHalvingSearchCV(pipe, nets, n_candidates=2, initial_params=None, **args)
+    found = SuccessiveHalvingSearchCV(pipe, nets, n_candidates=2, known={"params": None}, **args)
     assert found.fit(X, y).best_score_ > 0.3
 
 

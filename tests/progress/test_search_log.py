@@ -89,7 +89,7 @@ def test_entries_of_a_journal_are_not_told_again(caplog, tmp_path):
 
 def test_a_search_that_was_stopped_tells_of_the_rung_that_is_not_complete(caplog):
     caplog.set_level(logging.INFO, logger="sksearch")
-    hyperband(target_score=-100).fit(X, Y)
+    hyperband(stop={"score": -100}).fit(X, Y)
     assert any("1 of 1 " in m or "of 9 candidates" in m for m in messages(caplog, logging.INFO))
 
 

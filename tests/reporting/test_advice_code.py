@@ -351,9 +351,9 @@ def test_folds_are_drawn_again_only_where_chance_draws_them(cv, code):
 @pytest.mark.parametrize(
     ("params", "status", "code"),
     [
-        ({"candidate_timeout": 2.0}, "timeout", "candidate_timeout=6"),
+        ({"workers": {"timeout": 2.0}}, "timeout", 'workers={"timeout": 6.0}'),
         ({"timeout": 10.0}, "timeout", "timeout=30"),
-        ({"memory_limit": 10**9}, "memory", "memory_limit=2000000000"),
+        ({"workers": {"memory": 10**9}}, "memory", 'workers={"memory": 2000000000}'),
         ({"n_jobs": 4}, "memory", "n_jobs=1"),
         ({}, "memory", ""),
     ],

@@ -129,7 +129,7 @@ SEARCHES = {
     "two workers": lambda _: search_of(n_jobs=2).fit(X, y),
     "checkpoint": lambda path: search_of(checkpoint_dir=path).fit(X, y),
     "a race": lambda _: search_of(SearchCV, cv=None).fit(X, y),
-    "tune": lambda _: tune(TREE, X, y, timeout=1, patience=2, random_state=0, verbose=0),
+    "tune": lambda _: tune(TREE, X, y, timeout=1, stop={"patience": 2}, random_state=0, verbose=0),
     "a frame": lambda _: search_of().fit(*load_iris(return_X_y=True, as_frame=True)),
     "a search inside": lambda _: RandomSearchCV(
         search_of(), {"refit": [True]}, cv=2, n_iter=1

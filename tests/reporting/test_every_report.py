@@ -211,7 +211,7 @@ SEARCHES = {
         {"threshold": Threshold(9)}, FixedThresholdClassifier(GaussianNB()), n_iter=1
     ),
     "bounds that none keeps": random(
-        DEPTHS, constraints=[Bound("fit_time", "<=", 1e-12)], n_iter=3
+        DEPTHS, known={"constraints": [Bound("fit_time", "<=", 1e-12)]}, n_iter=3
     ),
     "a front": front(),
     "several targets": search(

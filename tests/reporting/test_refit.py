@@ -42,7 +42,7 @@ def test_the_simplest_of_equals_is_simpler_than_the_best_one():
 
 def sizes():
     """Bytes of the models, by depth."""
-    search = search_with(True, constraints=Bound("model_size", ">=", 1)).fit(X, Y)
+    search = search_with(True, known={"constraints": Bound("model_size", ">=", 1)}).fit(X, Y)
     params, found = search.cv_results_["params"], search.cv_results_["mean_model_size"]
     return {each["max_depth"]: size for each, size in zip(params, found, strict=True)}
 
@@ -50,7 +50,7 @@ def sizes():
 @pytest.mark.parametrize("refit", ["1se", "simplest"])
 def test_a_rule_chooses_among_those_that_keep_the_bounds(refit):
     bound = Bound("model_size", ">=", sizes()[4])
-    search = search_with(refit, constraints=bound).fit(X, Y)
+    search = search_with(refit, known={"constraints": bound}).fit(X, Y)
     assert search.best_params_ == {"max_depth": 4}
     said = " ".join(str(search.report(full=True)).split())
     assert "3 of 8 candidates violate a bound" in said
@@ -60,7 +60,7 @@ def test_a_rule_chooses_among_those_that_keep_the_bounds(refit):
 
 @pytest.mark.filterwarnings("ignore:No candidate satisfies all bounds")
 def test_a_winner_that_breaks_a_bound_is_reported():
-    search = search_with(True, constraints=Bound("score", ">=", 2)).fit(X, Y)
+    search = search_with(True, known={"constraints": Bound("score", ">=", 2)}).fit(X, Y)
     assert search.report().advice[0].rule == "bounds"
 
 
@@ -100,7 +100,7 @@ def test_the_best_candidates_are_first_guesses_of_another_search():
     guesses = first.best(2)
     assert guesses[0] == first.best_params_
     assert len(first.best(100)) == 6
-    again = SearchCV(SVC(), {"C": uniform(0.1, 5)}, n_iter=3, initial_params=guesses)
+    again = SearchCV(SVC(), {"C": uniform(0.1, 5)}, n_iter=3, known={"params": guesses})
     assert again.fit(X, Y).history_.trials[1].params == guesses[1]
     with pytest.raises(ValueError, match="n=0 must be an integer of at least 1"):
         first.best(0)

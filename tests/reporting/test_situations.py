@@ -198,7 +198,7 @@ def test_one_candidate_was_no_choice():
 
 def test_where_the_time_ends_after_one_candidate_more_time_is_asked_for():
     search = RandomSearchCV(
-        Known(), {"a": uniform(0, 1)}, initial_params={"a": 1.0}, timeout=1e-9, random_state=0
+        Known(), {"a": uniform(0, 1)}, known={"params": {"a": 1.0}}, timeout=1e-9, random_state=0
     ).fit(X, Y)
     assert len(search.history_.trials) == 1
     assert [(each.rule, each.code) for each in told(search).advice] == [

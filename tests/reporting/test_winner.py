@@ -155,10 +155,10 @@ SITUATIONS = {
         scoring=gain_and_price, objectives=["gain", "-price"], refit="knee"
     ),
     "bounds that some keep": lambda: random(
-        scoring=gain_and_price, refit="gain", constraints=Bound("price", "<=", 0.1)
+        scoring=gain_and_price, refit="gain", known={"constraints": Bound("price", "<=", 0.1)}
     ),
     "bounds that nobody keeps": lambda: random(
-        scoring=gain_and_price, refit="gain", constraints=Bound("price", "<=", -1.0)
+        scoring=gain_and_price, refit="gain", known={"constraints": Bound("price", "<=", -1.0)}
     ),
     "1se": lambda: random(refit="1se"),
     "simplest": lambda: random(refit="simplest"),

@@ -234,8 +234,8 @@ def test_the_search_returns_what_was_scored_with_everything():
 @pytest.mark.few(1)
 @pytest.mark.parametrize(("n_jobs", "batch_size"), [(2, 1), (2, 3)])
 def test_workers_change_nothing_and_several_candidates_may_be_under_way(n_jobs, batch_size):
-    one = make(batch_size=batch_size).fit(X, y)
-    two = make(batch_size=batch_size, n_jobs=n_jobs).fit(X, y)
+    one = make(workers={"batch_size": batch_size}).fit(X, y)
+    two = make(workers={"batch_size": batch_size}, n_jobs=n_jobs).fit(X, y)
     assert one.cv_results_["params"] == two.cv_results_["params"]
     assert list(one.cv_results_["n_resources"]) == list(two.cv_results_["n_resources"])
 
@@ -249,6 +249,6 @@ def test_seconds_count_where_a_time_is_given():
 
 def test_bounds_and_audits_are_refused():
     with pytest.raises(ValueError, match="compares the values of a single score"):
-        make(constraints=Bound("predict_time", "<=", 1)).fit(X, y)
+        make(known={"constraints": Bound("predict_time", "<=", 1)}).fit(X, y)
     with pytest.raises(ValueError, match="does not plan how many"):
         make(audit=0.1).fit(X, y)

@@ -80,7 +80,7 @@ def test_who_is_next_is_the_one_that_would_end_first():
 @pytest.mark.parametrize("after", [3, 9, 17, 24, 31, 40])
 def test_a_search_that_continues_tells_in_the_same_order(after, tmp_path):
     def search(folder=None, n_jobs=None):
-        search = make("bohb", folder, transfer="all", batch_size=5, n_jobs=n_jobs)
+        search = make("bohb", folder, transfer="all", workers={"batch_size": 5}, n_jobs=n_jobs)
         return search.set_params(estimator__random_state=0)  # threads share the global one
 
     fit_and_stop(search(tmp_path), after)

@@ -239,8 +239,8 @@ def search(**kwargs):
 @pytest.mark.parametrize("batch_size", [1, 3])
 @pytest.mark.parametrize("sampler", [RandomSampler(), TPESampler()], ids=str)
 def test_the_number_of_workers_changes_nothing(sampler, batch_size):
-    alone = search(sampler=sampler, batch_size=batch_size).fit(X, y)
-    others = search(sampler=sampler, batch_size=batch_size, n_jobs=2).fit(X, y)
+    alone = search(sampler=sampler, workers={"batch_size": batch_size}).fit(X, y)
+    others = search(sampler=sampler, workers={"batch_size": batch_size}, n_jobs=2).fit(X, y)
     assert others.history_.log == alone.history_.log
     assert others.best_params_ == alone.best_params_
     assert n_folds(alone.history_) < 12 * 4

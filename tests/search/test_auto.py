@@ -68,12 +68,10 @@ def test_a_race_with_three_folds_and_whole_fits_with_two():
         search = SearchCV(SVC(), WIDE, n_iter=9, cv=cv, random_state=0).fit(X, y)
         by_hand = SearchCV(
             SVC(), WIDE, sampler=parts[0], scheduler=parts[1], cv=cv, random_state=0,
-            initial_params=None,
+            known={"params": None},
         )  # fmt: skip
         by_hand.set_params(sampler=None).fit(X, y)
-        assert (
-            search.set_params(initial_params=None).fit(X, y).history_.log == by_hand.history_.log
-        )
+        assert search.set_params(known__params=None).fit(X, y).history_.log == by_hand.history_.log
 
 
 def test_without_a_count_and_a_time_there_are_fifty_candidates():
@@ -118,7 +116,7 @@ def test_a_measured_plan_tells_what_each_of_several_models_takes():
 def test_where_only_a_time_ends_it_improvement_per_second_counts():
     by_time = str(SearchCV(SVC(), timeout=60).plan(X, y))
     assert "sampler: GPSampler(acquisition='ei_per_second'" in by_time
-    for params in ({"n_iter": 9}, {"n_iter": 9, "timeout": 60}, {"patience": 3}):
+    for params in ({"n_iter": 9}, {"n_iter": 9, "timeout": 60}, {"stop": {"patience": 3}}):
         assert "sampler: GPSampler()" in str(SearchCV(SVC(), **params).plan(X, y))
 
 
@@ -213,7 +211,8 @@ def test_a_time_that_ends_between_two_ticks_of_a_virtual_clock_ends():
 def test_a_time_ends_brackets_that_stopped_the_estimator_as_it_is_early():
     search = SearchCV(
         Slow(seconds=10.0, quality=0.0), {"quality": uniform()}, timeout=600, cv=2,
-        resource="n_samples", scheduler=IteratedHalving(), initial_params="auto", random_state=0,
+        resource="n_samples", scheduler=IteratedHalving(), known={"params": "auto"},
+        random_state=0,
     )  # fmt: skip
     with VirtualClock() as clock:
         search.fit(X, y)
@@ -225,8 +224,8 @@ def test_a_time_ends_brackets_that_stopped_the_estimator_as_it_is_early():
 
 def test_patience_ends_a_search_that_finds_nothing_better():
     search = RandomSearchCV(
-        Slow(), {"quality": [0.9, 0.1, 0.2, 0.3, 0.4]}, n_iter=5, cv=2, patience=2,
-        initial_params=[{"quality": 0.9}],
+        Slow(), {"quality": [0.9, 0.1, 0.2, 0.3, 0.4]}, n_iter=5, cv=2, stop={"patience": 2},
+        known={"params": [{"quality": 0.9}]},
     ).fit(X, y)  # fmt: skip
     assert len(search.history_.trials) == 3
 
@@ -243,7 +242,7 @@ def test_candidates_under_way_keep_workers_busy():
     search = GPBayesSearchCV(SVC(), WIDE, n_iter=8, cv=2, n_jobs=6)
     assert most_running(search) >= 3
     assert most_running(search.set_params(n_jobs=2)) == 1
-    assert most_running(search.set_params(n_jobs=6, batch_size=1)) == 1
+    assert most_running(search.set_params(n_jobs=6, workers__batch_size=1)) == 1
 
 
 def test_a_named_search_needs_no_space():
@@ -275,9 +274,9 @@ def test_a_space_with_a_search_by_hand_has_no_first_candidates():
         ({"scheduler": FullFidelity(3), "n_iter": 4}, "n_iter=4"),
         ({"scheduler": FullFidelity(None)}, "never end"),
         ({"max_resources": 9}, "need resource="),
-        ({"initial_params": "some"}, "initial_params"),
-        ({"batch_size": "all"}, "batch_size"),
-        ({"patience": 0}, "patience"),
+        ({"known": {"params": "some"}}, "known.*params"),
+        ({"workers": {"batch_size": "all"}}, "batch_size"),
+        ({"stop": {"patience": 0}}, "patience"),
         ({"n_iter": 0}, "n_iter"),
         ({"timeout": 0}, "timeout"),
     ],
@@ -291,9 +290,9 @@ def test_bad_arguments_are_refused(params, match):
 def test_a_checkpoint_of_one_line_continues(tmp_path):
     search = SearchCV(SVC(), n_iter=12, cv=3, random_state=0, checkpoint_dir=tmp_path)
     whole = clone(search).set_params(checkpoint_dir=None).fit(X, y)
-    search.set_params(patience=1).fit(X, y)
+    search.set_params(stop__patience=1).fit(X, y)
     assert len(search.history_.trials) < 12
-    search.set_params(patience=None).fit(X, y)
+    search.set_params(stop__patience=None).fit(X, y)
     assert search.best_params_ == whole.best_params_
     assert [t.params for t in search.history_.trials] == [t.params for t in whole.history_.trials]
 

@@ -77,7 +77,7 @@ def test_tasks_of_failed_and_of_interrupted_rungs_end():
     hyperband(Failing()).set_callbacks(recorder).fit(X, y)
     assert sorted(recorder.begun[1:]) == sorted(recorder.ended[:-1])
     recorder = Recorder()
-    hyperband(target_score=-100).set_callbacks(recorder).fit(X, y)
+    hyperband(stop={"score": -100}).set_callbacks(recorder).fit(X, y)
     assert sorted(recorder.begun[1:]) == sorted(recorder.ended[:-1])
 
 

@@ -80,7 +80,7 @@ def score_and_price(estimator, X, y):
 def test_what_is_not_allowed_is_never_trained(cls):
     search = cls(
         DecisionTreeClassifier(random_state=0), SPACE, n_iter=12, cv=2,
-        constraints=at_most_eight, random_state=0,
+        known={"constraints": at_most_eight}, random_state=0,
     ).fit(X, y)  # fmt: skip
     assert len(search.history_.trials) == 12
     assert all(map(at_most_eight, search.cv_results_["params"]))
@@ -126,12 +126,12 @@ def test_the_estimator_as_it_is_comes_first_only_if_it_is_allowed():
 
     search = SearchCV(
         DecisionTreeClassifier(random_state=0), {"max_depth": randint(1, 9)}, n_iter=3,
-        constraints=[small], random_state=0,
+        known={"constraints": [small]}, random_state=0,
     )  # fmt: skip
     search.fit(X, y)
     assert all(params["max_depth"] <= 3 for params in search.cv_results_["params"])
-    with pytest.raises(ValueError, match=r"initial_params\[0\].* is not allowed by constraints"):
-        search.set_params(initial_params={"max_depth": 5}).fit(X, y)
+    with pytest.raises(ValueError, match=r"params.*\[0\].* is not allowed by .*constraints"):
+        search.set_params(known__params={"max_depth": 5}).fit(X, y)
 
 
 @pytest.mark.parametrize(
@@ -151,12 +151,14 @@ def test_bad_constraints_are_refused_before_anything_is_trained(constraints, err
             raise AssertionError
 
     with pytest.raises(error, match=message):
-        RandomSearchCV(NeverFitted(), SPACE, constraints=constraints).fit(X, y)
+        RandomSearchCV(NeverFitted(), SPACE, known={"constraints": constraints}).fit(X, y)
 
 
 def test_the_time_of_a_prediction_needs_a_model_that_predicts():
     limit = Bound("predict_time", "<=", 1)
-    search = RandomSearchCV(PCA(), {"n_components": [1, 2]}, n_iter=2, constraints=limit)
+    search = RandomSearchCV(
+        PCA(), {"n_components": [1, 2]}, n_iter=2, known={"constraints": limit}
+    )
     with pytest.raises(ValueError, match="PCA has no predict: leave it out"):
         search.fit(X)
     steps = {"model": [DecisionTreeClassifier(max_depth=2), DecisionTreeClassifier(max_depth=3)]}
@@ -181,7 +183,7 @@ def test_bad_bounds_are_refused(args, error):
 
 def test_a_race_needs_scores_and_reports_it():
     bound = Bound("fit_time", "<=", 10)
-    kwargs = {"constraints": bound, "random_state": 0}
+    kwargs = {"known": {"constraints": bound}, "random_state": 0}
     for scheduler, resource in ((FoldRace(4), "folds"), (PASHA(), "n_samples")):
         with pytest.raises(ValueError, match="the values of a single score"):
             SearchCV(
@@ -195,7 +197,7 @@ def test_a_race_needs_scores_and_reports_it():
 
 
 def price_search(cls, **kwargs):
-    kwargs = {"constraints": Bound("price", "<=", 0.1), "refit": "score"} | kwargs
+    kwargs = {"known": {"constraints": Bound("price", "<=", 0.1)}, "refit": "score"} | kwargs
     return cls(Priced(), SQUARE, scoring=score_and_price, cv=2, random_state=0, **kwargs).fit(X, y)
 
 
@@ -219,7 +221,9 @@ def test_the_best_keeps_the_bound_and_most_of_the_last_do(cls):
 
 def test_when_none_keeps_a_bound_the_one_that_breaks_it_least_wins():
     with pytest.warns(UserWarning, match="No candidate satisfies all bounds"):
-        search = price_search(GPBayesSearchCV, n_iter=12, constraints=Bound("price", ">=", 2))
+        search = price_search(
+            GPBayesSearchCV, n_iter=12, known={"constraints": Bound("price", ">=", 2)}
+        )
     assert search.best_index_ == np.argmax(search.cv_results_["mean_test_price"])
     # Without any that keeps it, it is what is looked for.
     assert search.cv_results_["mean_test_price"].max() > 0.95
@@ -229,7 +233,7 @@ def test_when_none_keeps_a_bound_the_one_that_breaks_it_least_wins():
 def test_who_breaks_a_bound_is_promoted_after_all_others(cls):
     bound = Bound("price", "<=", 0.3)
     search = price_search(
-        cls, n_candidates=27, resource="epochs", max_resources=9, constraints=bound
+        cls, n_candidates=27, resource="epochs", max_resources=9, known={"constraints": bound}
     )
     trials = search.history_.trials
     first = {i: trial.results[1] for i, trial in enumerate(trials)}
@@ -263,8 +267,8 @@ def test_seconds_and_bytes_are_measured_kept_and_replayed(tmp_path):
 
     def search(n_iter):
         return GPBayesSearchCV(
-            SVC(), {"C": uniform(0.1, 10)}, n_iter=n_iter, n_initial=3, cv=2, constraints=bounds,
-            random_state=0, checkpoint_dir=tmp_path,
+            SVC(), {"C": uniform(0.1, 10)}, n_iter=n_iter, n_initial=3, cv=2,
+            known={"constraints": bounds}, random_state=0, checkpoint_dir=tmp_path,
         ).fit(X, y)  # fmt: skip
 
     first = search(5)
@@ -288,7 +292,7 @@ def test_seconds_and_bytes_are_measured_kept_and_replayed(tmp_path):
 def test_the_time_of_training_matches_all_rungs():
     search = SuccessiveHalvingSearchCV(
         Priced(), SQUARE, resource="epochs", max_resources=9, n_candidates=9, cv=2,
-        constraints=Bound("fit_time", "<=", 100), random_state=0,
+        known={"constraints": Bound("fit_time", "<=", 100)}, random_state=0,
     ).fit(X, y)  # fmt: skip
     trial = next(trial for trial in search.history_.trials if trial.resource == 9)
     seconds = [100 * (1 - trial.results[r].slacks[0]) for r in (1, 3, 9)]
@@ -298,7 +302,7 @@ def test_the_time_of_training_matches_all_rungs():
 @pytest.mark.filterwarnings("ignore:Scoring failed", "ignore:One or more of the test scores")
 def test_a_scorer_that_leaves_out_what_has_a_bound_is_an_error():
     with pytest.raises(ValueError, match="must return"):
-        price_search(RandomSearchCV, constraints=Bound("weight", "<=", 1))
+        price_search(RandomSearchCV, known={"constraints": Bound("weight", "<=", 1)})
 
 
 # ---- failures
@@ -345,7 +349,11 @@ class OneScore(Sampler):
 
 def test_a_sampler_that_knows_no_bounds_sees_worse_scores():
     search = price_search(
-        SearchCV, n_iter=30, sampler=OneScore(), scheduler=FullFidelity(30), batch_size=1
+        SearchCV,
+        n_iter=30,
+        sampler=OneScore(),
+        scheduler=FullFidelity(30),
+        workers={"batch_size": 1},
     )
     kept = search.cv_results_["mean_test_price"] <= 0.1
     assert kept[10:].mean() > 0.4

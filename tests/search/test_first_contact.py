@@ -175,7 +175,7 @@ def test_logarithmic_integers_that_numpy_has_not_are_refused():
 @pytest.mark.parametrize("n_bytes", [1, 4, 4096, 2**20 - 1])
 def test_less_memory_than_any_training_needs_is_refused(n_bytes):
     with pytest.raises(ValueError, match="number of bytes"):
-        RandomSearchCV(SVC(), SPACE, memory_limit=n_bytes).fit(X, Y)
+        RandomSearchCV(SVC(), SPACE, workers={"memory": n_bytes}).fit(X, Y)
 
 
 # ---- scores of None
@@ -193,7 +193,7 @@ def test_candidates_without_a_score_fail_by_themselves_wherever_they_are(n_witho
     space = [{"quality": [i]} for i in range(12)]
     search = RandomSearchCV(
         Curve(), space, n_iter=12, cv=2, scoring=none_first(n_without),
-        initial_params=[{"quality": i} for i in range(12)],
+        known={"params": [{"quality": i} for i in range(12)]},
     ).fit(X, Y)  # fmt: skip
     assert search.statuses_.count("error") == n_without
     assert search.best_params_ == {"quality": 11}

@@ -307,7 +307,7 @@ def test_when_the_time_is_up_the_best_of_what_was_reached_last_wins():
 
 def test_points_that_are_not_allowed_are_left_out():
     allowed = [p for p in ParameterGrid(GRID) if p["max_depth"] != 3]
-    search = HalvingGridSearchCV(TREE, GRID, constraints=lambda p: p["max_depth"] != 3)
+    search = HalvingGridSearchCV(TREE, GRID, known={"constraints": lambda p: p["max_depth"] != 3})
     search.set_params(random_state=0, cv=3).fit(X, y)
     assert search.cv_results_["params"][: len(allowed)] == allowed
     assert search.n_candidates_[0] == len(allowed)
@@ -328,7 +328,7 @@ def test_it_is_the_composition_of_its_sampler_and_its_scheduler(name):
     common = {"resource": "epochs", "max_resources": 9, "random_state": 0, "cv": 3}
     named = getattr(sksearch.search, name)(model, space, **common)
     sampler, scheduler = named._compose(Space(space), np.random.RandomState(0))
-    parts = {"sampler": sampler, "scheduler": scheduler, "select": "top"}
+    parts = {"sampler": sampler, "scheduler": scheduler}
     composed = SearchCV(model, space, **parts, **common).fit(X, y)
     assert named.fit(X, y).plan_ == composed.plan_
     assert named.history_.log == composed.history_.log

@@ -175,8 +175,14 @@ ERRORS = {
     "uniform": ({"param_distributions": {"alpha": uniform(1, 2)}}, "must be scipy.stats.loguni"),
     "several dicts": ({"param_distributions": [ALPHA]}, "must be a dict of loguniform"),
     "objectives": ({"objectives": ["r2", "fit_time"]}, "follows the gradient of one loss"),
-    "constraints": ({"constraints": lambda params: True}, "follows the gradient of one loss"),
-    "earlier results": ({"prior_results": [{"alpha": 1.0}]}, "follows the gradient of one loss"),
+    "constraints": (
+        {"known": {"constraints": lambda params: True}},
+        "follows the gradient of one loss",
+    ),
+    "earlier results": (
+        {"known": {"results": [{"alpha": 1.0}]}},
+        "follows the gradient of one loss",
+    ),
     "disables the penalty": (
         {
             "estimator": make_pipeline(FeaturePenalties(), Counted(alpha=0)),

@@ -100,7 +100,9 @@ def test_data_too_small_for_rungs_get_at_most_ten_whole_fits():
 @pytest.mark.parametrize("population", ["random", "forest", "gp"])
 def test_the_number_of_jobs_changes_nothing(population):
     serial, parallel = (
-        search_of(population=population, budget=40, batch_size=2, n_jobs=n_jobs).fit(X, y)
+        search_of(population=population, budget=40, workers={"batch_size": 2}, n_jobs=n_jobs).fit(
+            X, y
+        )
         for n_jobs in (1, 2)
     )
     assert serial.cv_results_["params"] == parallel.cv_results_["params"]
@@ -142,7 +144,7 @@ def test_a_budget_that_is_too_small_is_refused_before_any_training():
         {"keep": 1.0},
         {"step": 0},
         {"candidates": "table"},
-        {"batch_size": 0},
+        {"workers": {"batch_size": 0}},
         {"resource": None},
     ],
     ids=str,

@@ -99,7 +99,8 @@ def most_running(history):
 @pytest.mark.parametrize("cls", FULL + HYBRID)
 def test_results_do_not_depend_on_n_jobs(cls, batch_size):
     serial, parallel = (
-        search_of(cls, batch_size=batch_size, n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2)
+        search_of(cls, workers={"batch_size": batch_size}, n_jobs=n_jobs).fit(X, y)
+        for n_jobs in (1, 2)
     )
     assert_same_results(serial, parallel)
     assert serial.history_.log == parallel.history_.log
@@ -117,7 +118,7 @@ def test_any_composition_takes_a_batch_size(pending):
             scheduler=SuccessiveHalving(n_candidates=14),
             resource="epochs",
             max_resources=9,
-            batch_size=4,
+            workers={"batch_size": 4},
             n_jobs=n_jobs,
             cv=2,
             random_state=0,
@@ -142,7 +143,9 @@ def test_a_search_repeats_itself_and_its_seed_matters(cls):
 @pytest.mark.parametrize("acquisition", [c for c in CHOICES if c != "ei_per_second"])
 def test_every_acquisition_gives_the_same_with_any_n_jobs(acquisition):
     serial, parallel = (
-        search_of(GPBayesSearchCV, acquisition=acquisition, batch_size=2, n_jobs=n_jobs).fit(X, y)
+        search_of(
+            GPBayesSearchCV, acquisition=acquisition, workers={"batch_size": 2}, n_jobs=n_jobs
+        ).fit(X, y)
         for n_jobs in (1, 2)
     )
     assert_same_results(serial, parallel)
@@ -156,10 +159,12 @@ def test_every_acquisition_gives_the_same_with_any_n_jobs(acquisition):
 @pytest.mark.parametrize("cls", FULL + HYBRID)
 def test_first_guesses_come_first(cls, batch_size):
     guesses = [{"u": 0.25, "v": 0.5, "kind": "c"}, {"u": 0.3, "v": 0.7, "kind": "b"}]
-    search = search_of(cls, initial_params=guesses, batch_size=batch_size).fit(X, y)
+    search = search_of(cls, known={"params": guesses}, workers={"batch_size": batch_size}).fit(
+        X, y
+    )
     assert [trial.params for trial in search.history_.trials[:2]] == guesses
     assert search.best_params_ == guesses[1], "nothing is better"
-    alone = search_of(cls, initial_params=guesses[1]).fit(X, y)
+    alone = search_of(cls, known={"params": guesses[1]}).fit(X, y)
     assert alone.history_.trials[0].params == guesses[1]
 
 
@@ -177,7 +182,7 @@ def test_more_candidates_than_there_are_means_all_of_them(cls):
 @pytest.mark.few(5)
 @pytest.mark.parametrize("cls", FULL + HYBRID)
 def test_a_search_does_what_was_planned(cls):
-    search = search_of(cls, batch_size=2)
+    search = search_of(cls, workers={"batch_size": 2})
     plan = search.plan(X, y)
     assert search.fit(X, y).plan_ == plan
     assert len(search.history_.trials) == plan.n_candidates
@@ -319,7 +324,9 @@ def test_learning_beats_drawing_on_a_smooth_function_of_numbers_and_a_choice():
 @pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "kwargs", [*({"acquisition": name} for name in CHOICES), {"batch_size": 4}], ids=str
+    "kwargs",
+    [*({"acquisition": name} for name in CHOICES), {"workers": {"batch_size": 4}}],
+    ids=str,
 )
 def test_every_acquisition_beats_drawing_on_a_smooth_function_of_numbers(kwargs):
     # 20 random candidates have 0.014 left, on average over 20 seeds.
@@ -354,7 +361,7 @@ def test_hybrids_beat_hyperband():
 def test_a_timeout_ends_it_with_the_results_so_far(cls, n_jobs):
     kwargs = {"max_resources": 243} if cls in HYBRID else {"n_iter": 10_000}
     search = search_of(
-        cls, Bowl(seconds=0.01), timeout=0.25, n_jobs=n_jobs, batch_size=2, **kwargs
+        cls, Bowl(seconds=0.01), timeout=0.25, n_jobs=n_jobs, workers={"batch_size": 2}, **kwargs
     )
     search.fit(X, y)
     assert 1 <= len(search.cv_results_["params"]) < 400
@@ -363,7 +370,7 @@ def test_a_timeout_ends_it_with_the_results_so_far(cls, n_jobs):
 
 @pytest.mark.parametrize("cls", FULL)
 def test_a_target_ends_it(cls):
-    search = search_of(cls, n_iter=200, target_score=-0.25).fit(X, y)
+    search = search_of(cls, n_iter=200, stop={"score": -0.25}).fit(X, y)
     scores = search.cv_results_["mean_test_score"]
     assert len(scores) < 200
     assert scores[-1] >= -0.25
@@ -398,14 +405,19 @@ def test_of_several_metrics_the_one_to_refit_is_learnt_from():
 @pytest.mark.parametrize("cls", FULL + HYBRID)
 @pytest.mark.parametrize(
     "kwargs",
-    [{"batch_size": 0}, {"n_initial": 0}, {"n_initial": 1.5}, {"batch_size": "all"}],
+    [
+        {"workers": {"batch_size": 0}},
+        {"n_initial": 0},
+        {"n_initial": 1.5},
+        {"workers": {"batch_size": "all"}},
+    ],
     ids=str,
 )
 def test_bad_arguments_are_refused(cls, kwargs):
     if "n_initial" in kwargs and "n_initial" not in signature(cls).parameters:
         kwargs = {"population_size": kwargs["n_initial"]}
     with pytest.raises(
-        ValueError, match=f"The '{next(iter(kwargs))}' parameter of {cls.__name__}"
+        ValueError, match=f"The '{next(iter(kwargs))}.*' parameter of {cls.__name__}"
     ):
         search_of(cls, **kwargs).fit(X, y)
 

@@ -41,7 +41,7 @@ MODELS = [
     GradientBoostingClassifier(n_estimators=5, random_state=0),
 ]
 NAMED = list(zip("ABC", MODELS, strict=True))
-ARGS = {"n_iter": 7, "cv": 3, "random_state": 0, "batch_size": 1}
+ARGS = {"n_iter": 7, "cv": 3, "random_state": 0, "workers": {"batch_size": 1}}
 
 
 def models_of(search):

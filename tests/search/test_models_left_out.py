@@ -85,7 +85,7 @@ def test_models_without_time_to_measure_are_left_out():
 
 def search(timeout=60.0, **options):
     models = [(name, MODELS[name]) for name in ("fast", "slow", "square")]
-    options = {"cv": 3, "random_state": 0, "patience": 3} | options
+    options = {"cv": 3, "random_state": 0, "stop": {"patience": 3}} | options
     return SearchCV(models, timeout=timeout, **options)
 
 
@@ -115,7 +115,7 @@ def test_a_search_says_which_models_it_left_out_and_never_trains_them(tmp_path):
         {"timeout": None, "n_iter": 3},
         {"n_iter": 3},
         {"param_distributions": {"slow": {}, "fast": {}, "square": {}}},
-        {"initial_params": [{"model": "fast"}]},
+        {"known": {"params": [{"model": "fast"}]}},
         {"timeout": 1000.0},
     ],
 )

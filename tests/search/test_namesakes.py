@@ -266,7 +266,7 @@ def test_a_grid_search_has_the_parameters_of_scikit_learn_and_ours():
     assert clone(search).param_grid == {"C": [1, 2]}
     theirs = model_selection.GridSearchCV(SVC(), {}).get_params(deep=False)
     own = search.get_params(deep=False)
-    assert own.keys() >= theirs.keys() | {"timeout", "checkpoint_dir", "candidate_timeout"}
+    assert own.keys() >= theirs.keys() | {"timeout", "checkpoint_dir", "workers"}
     assert "param_distributions" not in own
     assert "GridSearchCV" in search._repr_html_()
     assert search.set_params(param_grid={"C": [3]}).fit(X, y).best_params_ == {"C": 3}
@@ -299,22 +299,24 @@ def test_a_grid_continues_from_its_checkpoint(tmp_path):
 def test_guesses_come_first_and_each_point_once(n_jobs):
     grid = {"C": [1, 10, 100], "gamma": [0.1, 1]}
     guess = {"C": 10, "gamma": 1}
-    search = GridSearchCV(SVC(), grid, cv=2, initial_params=guess, n_jobs=n_jobs).fit(X, y)
+    search = GridSearchCV(SVC(), grid, cv=2, known={"params": guess}, n_jobs=n_jobs).fit(X, y)
     others = [params for params in ParameterGrid(grid) if params != guess]
     assert search.cv_results_["params"] == [guess, *others]
 
 
 def test_points_that_are_not_allowed_are_left_out():
     grid = {"C": [1, 10, 100], "gamma": [0.1, 1]}
-    search = GridSearchCV(SVC(), grid, constraints=lambda p: p["C"] * p["gamma"] < 5, cv=2)
+    search = GridSearchCV(
+        SVC(), grid, known={"constraints": lambda p: p["C"] * p["gamma"] < 5}, cv=2
+    )
     assert search.plan(X, y).n_candidates == 3
     assert [p["C"] for p in search.fit(X, y).cv_results_["params"]] == [1, 1, 10]
 
 
 def test_draws_that_are_not_allowed_are_made_again():
     search = RandomizedSearchCV(
-        KNN, {"n_neighbors": randint(1, 9)}, constraints=lambda p: p["n_neighbors"] % 2 == 1,
-        cv=2, random_state=0,
+        KNN, {"n_neighbors": randint(1, 9)}, cv=2,
+        known={"constraints": lambda p: p["n_neighbors"] % 2 == 1}, random_state=0,
     ).fit(X, y)  # fmt: skip
     assert len(search.cv_results_["params"]) == 10
     assert {p["n_neighbors"] % 2 for p in search.cv_results_["params"]} == {1}
@@ -338,7 +340,7 @@ def test_a_report_can_be_made_of_rows_that_repeat():
     ("ends", "space"),
     [
         ({"timeout": 0.3}, QUALITY),
-        ({"patience": 4}, QUALITY),
+        ({"stop": {"patience": 4}}, QUALITY),
         ({"timeout": 0.3}, {"quality": np.linspace(0, 1, 10_000).tolist()}),
         ({"timeout": 0.3}, {"n": When(randint(1, 9), "quality", ">", 0.5), **QUALITY}),
     ],
@@ -378,9 +380,7 @@ def test_lists_without_a_count_and_with_time_enough_are_all_tried():
 
 def test_draws_that_nothing_would_end_are_refused_before_anything_is_trained():
     Curve.n_calls = 0
-    with pytest.raises(
-        ValueError, match=r"n_iter=None would never end.* Pass timeout=, patience="
-    ):
+    with pytest.raises(ValueError, match=r"n_iter=None would never end.* Pass timeout=, stop="):
         RandomSearchCV(Curve(), QUALITY, n_iter=None).fit(X, y)
     assert Curve.n_calls == 0
 

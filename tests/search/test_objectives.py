@@ -280,7 +280,7 @@ def test_a_choice_from_a_front_needs_objectives(refit):
 
 
 def test_bounds_hold_on_the_front():
-    search = tradeoff(GPBayesSearchCV, n_iter=15, constraints=Bound("luck", ">=", 0.5))
+    search = tradeoff(GPBayesSearchCV, n_iter=15, known={"constraints": Bound("luck", ">=", 0.5)})
     assert (search.cv_results_["mean_test_luck"][search.pareto_.index] >= 0.5).all()
 
 
@@ -358,7 +358,7 @@ def test_three_objectives_are_proposed_for():
 def test_samplers_of_one_score_are_wrapped(name):
     sampler = getattr(samplers, name)(population_size=6)
     bound = Bound("luck", ">=", 0.4)
-    for kwargs in ({}, {"objectives": None, "refit": "gain", "constraints": bound}):
+    for kwargs in ({}, {"objectives": None, "refit": "gain", "known": {"constraints": bound}}):
         search = tradeoff(
             SearchCV, n_iter=None, sampler=sampler, scheduler=FullFidelity(12), **kwargs
         )

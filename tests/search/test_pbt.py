@@ -186,7 +186,9 @@ def test_the_report_says_nothing_of_early_stopping(found):
 
 
 def test_every_candidate_keeps_what_is_asked_of_it():
-    search = pbt(constraints=lambda params: params["rate"] < 0.5, max_resources=8).fit(X, y)
+    search = pbt(known={"constraints": lambda params: params["rate"] < 0.5}, max_resources=8).fit(
+        X, y
+    )
     assert all(trial.params["rate"] < 0.5 for trial in search.history_.trials)
 
 

@@ -150,7 +150,7 @@ def test_beliefs_that_do_not_fit_are_errors_before_any_training(prior, error, me
     if isinstance(prior, dict) and set(prior) <= set(names):
         renamed = {names[name]: value for name, value in prior.items()}
         with pytest.raises(error):
-            SearchCV(Curve(), given, prior=renamed, n_iter=3, cv=2).fit(X, y)
+            SearchCV(Curve(), given, known={"prior": renamed}, n_iter=3, cv=2).fit(X, y)
     assert Curve.n_calls == 0
 
 
@@ -274,7 +274,9 @@ QUALITY = {"quality": uniform(0, 1)}
 )
 def test_every_kind_of_search_follows_it(search):
     believed = norm(0.35, 0.002)
-    search.set_params(cv=2, prior={"quality": believed}, random_state=0, refit=False).fit(X, y)
+    search.set_params(cv=2, known__prior={"quality": believed}, random_state=0, refit=False).fit(
+        X, y
+    )
     near = [abs(t.params["quality"] - 0.35) < 0.02 for t in search.history_.trials]
     assert any(near)
     assert not all(near)
@@ -283,7 +285,7 @@ def test_every_kind_of_search_follows_it(search):
 def test_a_grid_that_is_tried_whole_begins_with_what_is_believed():
     search = RandomSearchCV(
         Curve(), {"quality": [i / 12 for i in range(12)]}, n_iter=12, cv=2, random_state=0,
-        prior={"quality": {0.5: 1, 0.25: 1}},
+        known={"prior": {"quality": {0.5: 1, 0.25: 1}}},
     ).fit(X, y)  # fmt: skip
     tried = [params["quality"] for params in search.cv_results_["params"]]
     assert sorted(tried) == [i / 12 for i in range(12)]
@@ -292,11 +294,17 @@ def test_a_grid_that_is_tried_whole_begins_with_what_is_believed():
 
 def test_a_checkpoint_knows_the_belief(tmp_path):
     args = {"n_iter": 6, "cv": 2, "random_state": 0, "checkpoint_dir": tmp_path}
-    first = RandomSearchCV(Curve(), QUALITY, prior={"quality": norm(0.3, 0.1)}, **args).fit(X, y)
-    again = RandomSearchCV(Curve(), QUALITY, prior={"quality": norm(0.3, 0.1)}, **args).fit(X, y)
+    first = RandomSearchCV(
+        Curve(), QUALITY, known={"prior": {"quality": norm(0.3, 0.1)}}, **args
+    ).fit(X, y)
+    again = RandomSearchCV(
+        Curve(), QUALITY, known={"prior": {"quality": norm(0.3, 0.1)}}, **args
+    ).fit(X, y)
     assert first.cv_results_["params"] == again.cv_results_["params"]
     with pytest.raises(SearchMismatchError, match="prior"):
-        RandomSearchCV(Curve(), QUALITY, prior={"quality": norm(0.4, 0.1)}, **args).fit(X, y)
+        RandomSearchCV(Curve(), QUALITY, known={"prior": {"quality": norm(0.4, 0.1)}}, **args).fit(
+            X, y
+        )
 
 
 def test_it_goes_with_results_of_other_tasks():
@@ -304,7 +312,7 @@ def test_it_goes_with_results_of_other_tasks():
     known = earlier_results({"param_C": [1, 10, 100.0], "mean_test_score": [0.5, 0.9, 0.7]})
     rows, labels = np.random.default_rng(0).random((30, 2)), np.arange(30) % 2
     search = GPBayesSearchCV(
-        SVC(), space, prior={"C": lognorm(1, scale=10)}, prior_results=known, n_iter=6, cv=2,
-        random_state=0,
+        SVC(), space, known={"prior": {"C": lognorm(1, scale=10)}, "results": known}, n_iter=6,
+        cv=2, random_state=0,
     ).fit(rows, labels)  # fmt: skip
     assert len(search.cv_results_["params"]) == 6

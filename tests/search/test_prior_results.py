@@ -1,4 +1,4 @@
-"""`prior_results`: what earlier searches found, whoever made them, and what becomes of it."""
+"""Results in `known`: what earlier searches found, whoever made them, and what becomes of it."""
 
 import math
 from types import SimpleNamespace
@@ -180,7 +180,7 @@ def test_gaps_of_a_table_are_parameters_that_were_inactive():
     ids=range(9),
 )
 def test_what_cannot_be_read_is_refused_before_any_training(source, error, text):
-    search = GPBayesSearchCV(Curve(), {"quality": uniform(0, 1)}, prior_results=source)
+    search = GPBayesSearchCV(Curve(), {"quality": uniform(0, 1)}, known={"results": source})
     before = Curve.n_calls
     with pytest.raises(error, match=text):
         search.fit(X, y)
@@ -193,11 +193,11 @@ def test_results_outside_of_the_space_are_left_out_and_refused_if_all_are():
         "mean_test_score": [0.9, 0.8],
     }
     search = GPBayesSearchCV(
-        SVC(), SPACE, n_iter=1, prior_results=earlier_results(known, same_task=True)
+        SVC(), SPACE, n_iter=1, known={"results": earlier_results(known, same_task=True)}
     ).fit(X, y)
     assert search.best_params_ == {"C": 1, "gamma": 1}
-    search.set_params(prior_results=[random_search(), {"params": [{"C": 1e9}], "score": [1.0]}])
-    with pytest.raises(ValueError, match=r"prior_results\[1\] has 1 candidate, but none"):
+    search.set_params(known__results=[random_search(), {"params": [{"C": 1e9}], "score": [1.0]}])
+    with pytest.raises(ValueError, match=r"results.*\[1\] has 1 candidate, but none"):
         search.fit(X, y)
 
 
@@ -209,7 +209,7 @@ def test_results_outside_of_the_space_are_left_out_and_refused_if_all_are():
 def test_a_search_for_the_same_task_begins_with_the_best_candidate(kind):
     old = random_search()
     known = earlier_results(old, same_task=True)
-    new = kind(SVC(), SPACE, n_iter=4, prior_results=known, random_state=1).fit(X, y)
+    new = kind(SVC(), SPACE, n_iter=4, known={"results": known}, random_state=1).fit(X, y)
     assert new.cv_results_["params"][0] == old.best_params_
     assert new.best_score_ >= old.best_score_
 
@@ -217,7 +217,7 @@ def test_a_search_for_the_same_task_begins_with_the_best_candidate(kind):
 def test_first_guesses_come_before_the_best_candidate():
     known = earlier_results(random_search(), same_task=True)
     search = GPBayesSearchCV(
-        SVC(), SPACE, n_iter=3, prior_results=known, initial_params={"C": 1.0, "gamma": 0.5}
+        SVC(), SPACE, n_iter=3, known={"results": known, "params": {"C": 1.0, "gamma": 0.5}}
     ).fit(X, y)
     assert search.cv_results_["params"][0] == {"C": 1.0, "gamma": 0.5}
     assert search.cv_results_["params"][1] == known.params[int(np.argmax(known.scores))]
@@ -254,7 +254,9 @@ def test_brackets_learn_from_results_of_the_same_task():
     )
     kwargs = {"resource": "epochs", "max_resources": 9, "random_state": 0}
     cold, warm = (
-        BOHBSearchCV(Curve(), {"quality": uniform(0, 1)}, prior_results=prior, **kwargs).fit(X, y)
+        BOHBSearchCV(Curve(), {"quality": uniform(0, 1)}, known={"results": prior}, **kwargs).fit(
+            X, y
+        )
         for prior in (None, earlier)
     )
     mean = [np.mean(s.cv_results_["param_quality"].astype(float)) for s in (cold, warm)]
@@ -394,7 +396,7 @@ def test_a_warm_start_of_a_search_with_bounds_or_objectives(aims, monkeypatch):
 
 AIMS = {
     "objectives": {"objectives": ["score", "model_size"]},
-    "bounds": {"constraints": [Bound("model_size", "<=", 5_000)]},
+    "bounds": {"known": {"constraints": [Bound("model_size", "<=", 5_000)]}},
 }
 
 
@@ -408,8 +410,9 @@ def test_a_search_with_objectives_or_bounds_begins_where_others_were_good(sample
     )
     search = SearchCV(
         DecisionTreeClassifier(random_state=0), space, sampler=sampler, n_iter=5, cv=3,
-        prior_results=earlier, random_state=0, **aims,
-    ).fit(X, y)  # fmt: skip
+        random_state=0, **aims,
+    )  # fmt: skip
+    search.set_params(known__results=earlier).fit(X, y)
     found = [params["max_leaf_nodes"] for params in search.cv_results_["params"]]
     assert 6 in found[:2]
     assert np.median(np.abs(np.array(found) - 6)) <= 4
@@ -418,10 +421,11 @@ def test_a_search_with_objectives_or_bounds_begins_where_others_were_good(sample
 @pytest.mark.parametrize("aims", AIMS.values(), ids=AIMS)
 def test_scores_of_the_same_task_lack_objectives_and_bounds(aims):
     known = earlier_results(random_search(), same_task=True)
+    search = GPBayesSearchCV(SVC(), SPACE, n_iter=4, **aims)
     with pytest.raises(
         ValueError, match=r"of the same task contain only scores.*as results of ano"
     ):
-        GPBayesSearchCV(SVC(), SPACE, n_iter=4, prior_results=known, **aims).fit(X, y)
+        search.set_params(known__results=known).fit(X, y)
 
 
 def test_only_the_order_of_earlier_scores_counts():
@@ -433,7 +437,7 @@ def test_only_the_order_of_earlier_scores_counts():
 
 def test_a_clone_has_what_the_search_begins_with():
     old = random_search()
-    search = SearchCV(SVC(), SPACE, n_iter=4, prior_results=old.cv_results_, random_state=0)
+    search = SearchCV(SVC(), SPACE, n_iter=4, known={"results": old.cv_results_}, random_state=0)
     scores = [each.fit(X, y).cv_results_["mean_test_score"] for each in (clone(search), search)]
     np.testing.assert_array_equal(*scores)
 
@@ -451,12 +455,12 @@ def test_earlier_tasks_are_checked():
 def test_a_checkpoint_knows_what_its_search_began_with(tmp_path):
     old = random_search()
     kwargs = {"n_iter": 4, "random_state": 0, "checkpoint_dir": tmp_path}
-    first = TPESearchCV(SVC(), SPACE, prior_results=old, **kwargs).fit(X, y)
-    same = TPESearchCV(SVC(), SPACE, prior_results=old.cv_results_, **kwargs).fit(X, y)
+    first = TPESearchCV(SVC(), SPACE, known={"results": old}, **kwargs).fit(X, y)
+    same = TPESearchCV(SVC(), SPACE, known={"results": old.cv_results_}, **kwargs).fit(X, y)
     assert same.cv_results_["params"] == first.cv_results_["params"]
     for other in (None, earlier_results(old, same_task=True)):
-        with pytest.raises(SearchMismatchError, match="prior_results"):
-            TPESearchCV(SVC(), SPACE, prior_results=other, **kwargs).fit(X, y)
+        with pytest.raises(SearchMismatchError, match="results"):
+            TPESearchCV(SVC(), SPACE, known={"results": other}, **kwargs).fit(X, y)
 
 
 # ---- a parameter that is new
@@ -505,5 +509,5 @@ def test_results_that_tell_nothing_of_the_space_are_still_refused(space):
 
 def test_a_search_begins_with_results_that_lack_a_parameter():
     space = {"C": SPACE["C"], "shrinking": [True, False]}
-    search = GPBayesSearchCV(SVC(), space, n_iter=2, cv=2, prior_results=OLD, random_state=0)
+    search = GPBayesSearchCV(SVC(), space, n_iter=2, cv=2, known={"results": OLD}, random_state=0)
     assert search.fit(X, y).cv_results_["params"][0] == {"C": 1.0, "shrinking": True}

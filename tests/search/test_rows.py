@@ -229,9 +229,9 @@ def test_the_latest_rows_are_those_at_the_end_of_each_class():
         {"n_iter": 3},
         {"scheduler": FullFidelity(3)},
         {"resource": "folds"},
-        {"candidate_timeout": 50},
-        {"overtime": 5},
-        {"constraints": Bound("fit_time", "<=", 50)},
+        {"workers": {"timeout": 50}},
+        {"stop": {"overtime": 5}},
+        {"known": {"constraints": Bound("fit_time", "<=", 50)}},
     ],
     ids=str,
 )  # fmt: skip

@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris
 from sklearn.svm import SVC
 
 import sksearch
-from sksearch import SearchCV, load_history
+from sksearch import HyperbandSearchCV, SearchCV, load_history
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import FoldRace, FullFidelity
 
@@ -136,7 +136,7 @@ def test_a_function_as_refit_reads_means_over_all_folds():
 
 
 def test_the_best_at_any_rung_is_refused():
-    search = SearchCV(SVC(), WIDE, resource="folds", select="best", n_iter=5)
+    search = HyperbandSearchCV(SVC(), WIDE, resource="folds", select="best")
     with pytest.raises(ValueError, match="select='best' compares scores of different rungs"):
         search.fit(*IRIS)
 

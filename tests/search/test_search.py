@@ -252,7 +252,7 @@ def test_a_callable_refit_sees_all_rows():
 
 
 def test_a_target_score_ends_the_search():
-    search = hyperband(target_score=0.5).fit(X, y)
+    search = hyperband(stop={"score": 0.5}).fit(X, y)
     assert search.best_score_ >= 0.5
     assert len(search.cv_results_["params"]) < len(hyperband().fit(X, y).cv_results_["params"])
 
@@ -273,17 +273,17 @@ def test_a_timeout_ends_the_search_and_keeps_the_results(n_jobs):
 
 def test_first_guesses_come_first():
     guesses = [{"quality": 0.25}, {"quality": 0.75}, {"quality": 0.25}]
-    search = hyperband(initial_params=guesses).fit(X, y)
+    search = hyperband(known={"params": guesses}).fit(X, y)
     assert [t.params["quality"] for t in search.history_.trials[:2]] == [0.25, 0.75]
     assert search.history_.trials[2].params["quality"] not in (0.25, 0.75)
-    one = RandomSearchCV(Curve(), QUALITY, n_iter=3, initial_params=guesses[0], random_state=0)
+    one = RandomSearchCV(Curve(), QUALITY, n_iter=3, known={"params": guesses[0]}, random_state=0)
     assert one.fit(X, y).cv_results_["params"][0] == guesses[0]
 
 
 @pytest.mark.parametrize("guess", [{}, {"quality": 3}, {"quality": 0.5, "depth": 1}, "quality"])
 def test_guesses_outside_of_the_space_are_refused(guess):
-    with pytest.raises((ValueError, TypeError), match="initial_params"):
-        hyperband(initial_params=guess).fit(X, y)
+    with pytest.raises((ValueError, TypeError), match="params"):
+        hyperband(known={"params": guess}).fit(X, y)
 
 
 # ---- drop-in

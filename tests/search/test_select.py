@@ -12,7 +12,8 @@ from sksearch.reader._values import rank
 from sksearch.resources._data import FoldsResource, SamplesResource
 from sksearch.resources._epochs import EpochsResource, SecondsResource
 from sksearch.resources._parameter import ParameterResource
-from sksearch.schedulers import MedianStopping, SuccessiveHalving
+from sksearch.samplers import RandomSampler
+from sksearch.schedulers import Hyperband, MedianStopping, SuccessiveHalving
 from sksearch.search import IncrementalEvaluationSearchCV
 from tests.fakes import Curve, Failing, Sized
 
@@ -124,7 +125,7 @@ def test_a_parameter_has_the_count_of_the_rung_that_won():
         search_of(cls=ASHASearchCV),
         search_of(cls=IncrementalEvaluationSearchCV, min_resources=1),
         search_of(cls=SearchCV, scheduler=MedianStopping()),
-        search_of(cls=SearchCV, scheduler=SuccessiveHalving()),
+        search_of(cls=SearchCV, scheduler=SuccessiveHalving(select="best")),
     ],
     ids=lambda search: repr(search.get_params().get("scheduler") or type(search).__name__),
 )
@@ -132,6 +133,25 @@ def test_it_is_so_with_every_scheduler(search):
     search.fit(X, y)
     assert search.best_score_ == search.cv_results_["mean_test_score"].max()
     assert search.best_estimator_.n_epochs_ == search.best_n_resources_
+
+
+@pytest.mark.parametrize("select", ["auto", "best", "top"])
+def test_search_cv_reads_it_from_its_scheduler(select, tmp_path):
+    named = search_of(select=select).fit(X, y)
+    args = {"resource": "epochs", "sampler": RandomSampler(), "checkpoint_dir": tmp_path}
+    composed = search_of(cls=SearchCV, scheduler=Hyperband(select=select), **args).fit(X, y)
+    assert composed.best_index_ == named.best_index_
+    before = Curve.n_calls
+    other = search_of(cls=SearchCV, scheduler=Hyperband(select="top"), refit=False, **args)
+    assert other.fit(X, y).best_n_resources_ == 9
+    assert Curve.n_calls == before  # the checkpoint continues with another choice
+
+
+def test_a_choice_that_does_not_exist_is_refused():
+    for select in ("last", 3):
+        search = search_of(cls=SearchCV, scheduler=SuccessiveHalving(select=select))
+        with pytest.raises(ValueError, match=r"scheduler\.select=.* must be a str among"):
+            search.fit(X, y)
 
 
 def test_of_equal_scores_that_of_the_larger_resource_wins():
@@ -150,10 +170,10 @@ def test_ranks():
 
 def test_a_target_may_be_reached_at_any_rung():
     target = 0.6
-    search = search_of(target_score=target).fit(X, y)
+    search = search_of(stop={"score": target}).fit(X, y)
     assert search.best_score_ >= target
     assert search.cv_results_["n_resources"].max() < 9
-    top = search_of(target_score=target, select="top").fit(X, y)
+    top = search_of(stop={"score": target}, select="top").fit(X, y)
     assert top.cv_results_["n_resources"].max() == 9
 
 

@@ -178,7 +178,7 @@ def check_random_spaces(name, seeds):
         earlier += [dict.fromkeys(space, OWN), dict.fromkeys(space, -1e9)]
         table = {"params": earlier, "mean_test_score": [0.1, 0.2, 0.3, 99.0, 98.0]}
         known = earlier_results(table, same_task=seed % 4 == 0)
-        given = {} if seed % 2 else {"prior_results": known}
+        given = {} if seed % 2 else {"known": {"results": known}}
         search = search_of(name, Anything(**unsearched), space, random_state=seed, **given)
         assert_kept(fit(search, X, y), space)
 
@@ -239,8 +239,8 @@ def test_a_count_beyond_the_largest_is_outside(high, is_inside):
 @pytest.mark.parametrize("name", SEARCHES)
 def test_a_first_guess_outside_is_an_error(name):
     Counted.n_fits = 0
-    search = search_of(name, Counted(), {"eta0": uniform(0, 1)}, initial_params={"eta0": 1.5})
-    with pytest.raises(ValueError, match=r"initial_params\[0\] sets 'eta0' to 1.5: it must be"):
+    search = search_of(name, Counted(), {"eta0": uniform(0, 1)}, known={"params": {"eta0": 1.5}})
+    with pytest.raises(ValueError, match=r"params.*\[0\] sets 'eta0' to 1.5: it must be"):
         search.fit(*IRIS)
     assert Counted.n_fits == 0
 
@@ -266,7 +266,9 @@ def test_the_best_of_an_earlier_search_counts_only_inside():
     earlier = sksearch.RandomSearchCV(SVC(), wide, n_iter=20, random_state=0).fit(*IRIS)
     assert earlier.best_params_["C"] > 1e-3
     for known in (earlier, earlier_results(earlier, same_task=True)):
-        search = sksearch.SearchCV(SVC(), narrow, n_iter=3, prior_results=known, random_state=0)
+        search = sksearch.SearchCV(
+            SVC(), narrow, n_iter=3, known={"results": known}, random_state=0
+        )
         assert all(t.params["C"] <= 1e-3 for t in search.fit(*IRIS).history_.trials)
 
 

@@ -106,15 +106,15 @@ def draw_function(rng, space):
     if happens(rng, 0.2):
         kwargs["target"] = rng.uniform(0.01, 0.5)
     if happens(rng, 0.3):
-        kwargs["constraints"] = [is_allowed]
+        kwargs["known"] = {"constraints": [is_allowed]}
     if happens(rng, 0.3):
         loss["is_several"] = True
         if happens(rng, 0.5) and "scheduler" not in kwargs:
             kwargs["objectives"] = ["loss", "price"]
         else:
-            kwargs["constraints"] = [Bound("price", "<=", rng.uniform(0.3, 0.9))]
+            kwargs["known"] = {"constraints": [Bound("price", "<=", rng.uniform(0.3, 0.9))]}
     # Otherwise the order of results depends on the workers.
-    kwargs["batch_size"] = rng.randint(1, 4) if happens(rng, 0.3) else 1
+    kwargs["workers"] = {"batch_size": rng.randint(1, 4) if happens(rng, 0.3) else 1}
     small = {}
     if type(kwargs["sampler"]) is RandomSampler and not kwargs.keys() & {"scheduler", "target"}:
         small = {"n_iter": rng.randint(2, kwargs["n_iter"])} if happens(rng, 0.4) else {}

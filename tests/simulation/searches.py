@@ -50,7 +50,7 @@ class Drawn:
             space = space | {"quality": uniform(0, 0.9)}
         else:
             return None
-        known = self.kwargs.keys() & {"prior_results", "initial_params"}
+        known = self.kwargs.get("known", {}).keys() & {"results", "params"}
         # Of a larger space there may be more candidates, and so fewer rows than a fold can have.
         if kind == 2 and (known or self.name in GRIDS or self.name.startswith("Halving")):
             return None
@@ -105,7 +105,7 @@ def draw_search(rng):
     if happens(rng, 0.12) and not drawn.estimator and drawn.kwargs.get("resource") != "folds":
         drawn.kwargs["timeout"] = rng.choice([2.0, 5.0, 20.0, 60.0])
         if isinstance(drawn, Drawn) and happens(rng, 0.3):
-            drawn.kwargs["overtime"] = rng.choice([0.3, 3.0, 30.0])
+            drawn.kwargs.setdefault("stop", {})["overtime"] = rng.choice([0.3, 3.0, 30.0])
         drawn.small = {}
     return drawn
 
@@ -128,9 +128,9 @@ def draw_fit(rng):
         estimator["diverges_below"] = rng.uniform(0.0, 0.4)
     is_async = draw_size(rng, name, kwargs)
     if name in LEARNING:  # otherwise the order of results depends on the workers
-        kwargs["batch_size"] = rng.randint(1, 4) if happens(rng, 0.5) else 1
+        kwargs["workers"] = {"batch_size": rng.randint(1, 4) if happens(rng, 0.5) else 1}
     elif name in ("SearchCV", "IncrementalEvaluationSearchCV"):
-        kwargs["batch_size"] = 2
+        kwargs["workers"] = {"batch_size": 2}
     if happens(rng, 0.15) and kwargs.get("resource") != "folds" and not is_async:
         kwargs["ensemble"] = rng.randint(1, 3)
     if kwargs.get("resource") != "folds":  # whose rows grow while they last
@@ -138,7 +138,7 @@ def draw_fit(rng):
     draw_knowledge(rng, kwargs, space)
     small = {}
     for size in {"n_iter", "n_candidates"} & kwargs.keys():
-        grows = name in GROWING and not kwargs.keys() & {"target_score", "patience"}
+        grows = name in GROWING and "stop" not in kwargs
         if grows and "quality" in space and not isinstance(space["quality"], list):
             small = {size: rng.randint(2, kwargs[size])} if happens(rng, 0.3) else {}
     return Drawn(
@@ -176,7 +176,7 @@ def draw_scoring(rng, kwargs):
     if kind in (1, 2):
         kwargs["refit"] = rng.choice(["score", "noise"])
     if kind in (1, 2) and happens(rng, 0.3):
-        kwargs["constraints"] = Bound("noise", ">=", rng.uniform(-0.8, 0.0))
+        kwargs["known"] = {"constraints": Bound("noise", ">=", rng.uniform(-0.8, 0.0))}
     if kind in (1, 2) and happens(rng, 0.3):
         kwargs["objectives"] = ["score", "noise"]
 
@@ -184,9 +184,9 @@ def draw_scoring(rng, kwargs):
 def draw_stops(rng, kwargs):
     """Draw what ends a search before its plan does."""
     if happens(rng, 0.1):
-        kwargs["target_score"] = rng.uniform(0.5, 1.0)
+        kwargs["stop"] = {"score": rng.uniform(0.5, 1.0)}
     if happens(rng, 0.1):
-        kwargs["patience"] = rng.randint(1, 4)
+        kwargs.setdefault("stop", {})["patience"] = rng.randint(1, 4)
 
 
 def draw_knowledge(rng, kwargs, space):
@@ -198,13 +198,14 @@ def draw_knowledge(rng, kwargs, space):
     ]
     rest = {name: 0 for name in ("other",) if not isinstance(space.get(name, 0), int)}
     rest = {"kind": "b"} | rest if "kind" in space else rest
+    known = kwargs.setdefault("known", {})
     if happens(rng, 0.15):
-        kwargs["initial_params"] = [{"quality": value} | rest for value in values[:2]]
+        known["params"] = [{"quality": value} | rest for value in values[:2]]
     if happens(rng, 0.15):
         table = {"params": [{"quality": v} | rest for v in values], "mean_test_score": values}
-        aims = kwargs.keys() & {"objectives", "constraints"}
+        aims = "objectives" in kwargs or "constraints" in known
         same = happens(rng, 0.5) and not aims
-        kwargs["prior_results"] = earlier_results(table, same_task=same)
+        known["results"] = earlier_results(table, same_task=same)
 
 
 def draw_space(rng, is_grid):

@@ -50,7 +50,7 @@ from tests.simulation.workers import (
 
 FOLDER = "/sim/checkpoint"
 #: What ends a search before its plan does.
-STOPS = {"timeout", "overtime", "target_score", "target", "patience"}
+STOPS = {"timeout", "stop", "target"}
 JOURNAL = f"{FOLDER}/journal.jsonl"
 KEY = "/sim/config/sksearch/key"
 EXECUTORS = {"serial": Serial, "threads": Threads, "processes": Processes}
@@ -112,7 +112,7 @@ class World:
         self.described_by = None  # what the fingerprint of a search is kept by
         if self.timeout:
             self.happened.add("timeout")
-        if drawn.kwargs.get("constraints"):
+        if "constraints" in drawn.kwargs.get("known", {}):
             self.happened.add("bounds")
 
     def grow(self):
@@ -250,7 +250,7 @@ class World:
         if (fate.failed or "vanish" in self.happened) and names_cause(error):
             return "error"
         stops_at_failures = self.stops and self.drawn.estimator and told(error) == ALL_FAILED
-        has_no_time = self.drawn.kwargs.get("overtime") and told(error) == NO_TIME
+        has_no_time = "overtime" in self.drawn.kwargs.get("stop", {}) and told(error) == NO_TIME
         if stops_at_failures or has_no_time or told(error) in (self.expected, self.sequential):
             return "finished"
         lines = traceback.format_exception(error)

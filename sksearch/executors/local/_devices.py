@@ -69,8 +69,8 @@ def name_devices(devices: Sequence) -> list[str]:
     """
     if not len(devices):
         raise ValueError(
-            "devices=[] contains no device: leave it out, or pass the GPUs that workers share, "
-            "such as devices=[0]."
+            'workers["devices"]=[] contains no device: leave it out, or pass the GPUs to share, '
+            "such as [0]."
         )
     return [",".join(_name(part, devices) for part in _parts(entry)) for entry in devices]
 
@@ -90,15 +90,15 @@ def _name(device: int | str, devices: Sequence) -> str:
         if int(text) >= n_devices and (n_devices or here is not None or not _has_driver()):
             shown = "" if here is None else f" ({VARIABLE}={os.environ[VARIABLE]!r})"
             raise ValueError(
-                f"devices={devices!r} contains {device!r}, but this process sees {n_devices} CUDA "
-                f"devices{shown}, numbered from 0."
+                f'workers["devices"]={devices!r} contains {device!r}, but this process sees '
+                f"{n_devices} CUDA devices{shown}, numbered from 0."
             )
         return text if here is None else here[int(text)]
     if isinstance(device, str) and text.startswith(UUIDS):
         return text
     raise ValueError(
-        f"devices={devices!r} contains {device!r}: an entry must be the number of a CUDA device, "
-        "from 0, or its UUID as printed by nvidia-smi -L."
+        f'workers["devices"]={devices!r} contains {device!r}: an entry must be the number of a '
+        "CUDA device, from 0, or its UUID as printed by nvidia-smi -L."
     )
 
 

@@ -34,7 +34,7 @@ rows of the folds      as many as leave time for 24    with a timeout and no cou
                        the latest as many              likewise, if the folds are in the order
                                                        of the rows
                        all                             otherwise
-number of candidates   as many as these allow          with timeout, patience or stop
+number of candidates   as many as these allow          with timeout, or stop without progress
                        50                              without
 =====================  ==============================  ===========================================
 """

@@ -52,13 +52,13 @@ def check_memory_limit(n_bytes: int | None) -> None:
     """Raise ValueError for a limit that is too small, or that cannot be set."""
     if n_bytes is not None and n_bytes < MIN_MEMORY:
         raise ValueError(
-            f"memory_limit={n_bytes} is a number of bytes, and must be at least a mebibyte "
-            f"({MIN_MEMORY}): pass 4 * 2**30 for 4 GiB."
+            f'workers["memory"]={n_bytes} is a number of bytes, and must be at least a '
+            f"mebibyte ({MIN_MEMORY}): pass 4 * 2**30 for 4 GiB."
         )
     if n_bytes is not None and not can_limit_memory():
         raise ValueError(
-            f"memory_limit={n_bytes}, but this system cannot limit the memory of a process: leave "
-            "it out, or run the search on Linux."
+            f'workers["memory"]={n_bytes}, but this system cannot limit the memory of a process: '
+            "leave it out, or run the search on Linux."
         )
 
 
@@ -155,7 +155,7 @@ def check_schedule(
             f"resource is {resource.unit}: pass resource='folds'."
         )
     check_ranks(scheduler, aims)
-    if aims.objectives and stops.stop == "converged":
+    if aims.objectives and stops.converged:
         raise ValueError(
             "stop='converged' considers one score, but objectives= has several: pass timeout= or "
             "a number of candidates instead."
@@ -167,13 +167,13 @@ def check_schedule(
         )
     if plan.is_endless and plan.timeout is None and not stops.are_any:
         raise ValueError(
-            f"scheduler={scheduler} would never end: pass timeout=, patience=, target_score= or "
-            "stop='converged', or a number of candidates."
+            f"scheduler={scheduler} would never end: pass timeout=, stop='converged', "
+            "stop={'patience': 20} or a number of candidates."
         )
-    if stops.stop == "converged" and plan.n_splits < 2:
+    if stops.converged and plan.n_splits < 2:
         raise ValueError(
             "stop='converged' compares improvements with the standard error over folds, but cv "
-            "has one fold: pass a cv with at least two folds, or patience= instead."
+            "has one fold: pass a cv with at least two folds, or stop={'patience': 20} instead."
         )
 
 
@@ -183,7 +183,7 @@ def check_ranks(scheduler: Scheduler, aims: Aims) -> None:
     if (aims.objectives and not reads.objectives) or (aims.bounds and not reads.bounds):
         raise ValueError(
             f"scheduler={scheduler} compares the values of a single score, so it does not support "
-            "objectives= or a Bound in constraints=: pass scheduler=FullFidelity(), or one that "
+            "objectives= or a Bound in known: pass scheduler=FullFidelity(), or one that "
             "promotes by rank, such as SuccessiveHalving(), Hyperband() or ASHA()."
         )
 

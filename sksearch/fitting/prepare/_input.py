@@ -106,8 +106,8 @@ def check_overtime(timeout: float | None, overtime: float | None) -> None:
     """Raise ValueError for an invalid overtime."""
     if overtime is not None and timeout is None:
         raise ValueError(
-            f"overtime={overtime} begins at the end of the timeout, but timeout is missing: pass "
-            "timeout=."
+            f'stop["overtime"]={overtime} begins at the end of the timeout, but timeout is '
+            "missing: pass timeout=."
         )
 
 
@@ -354,10 +354,9 @@ def check_fit_params(
         _check_fit_params(estimator, params, searched, by_epochs)
     except ValueError as error:
         for name in named:
-            if (meant := meant_by(name)) and f"fit got {name}," in str(error):
+            if (code := meant_by(name, params[name])) and f"fit got {name}," in str(error):
                 raise ValueError(
-                    f"fit got {name}, a parameter of the search: pass "
-                    f"{meant}={params[name]!r:.80} to its constructor."
+                    f"fit got {name}, a parameter of the search: pass {code} to its constructor."
                 ) from None
         raise
 

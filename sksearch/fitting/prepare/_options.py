@@ -140,6 +140,11 @@ class Options:
         return self.space is None or "sampler" in self.left
 
     @property
+    def ends_early(self) -> bool:
+        """True if time or a lack of progress ends the search."""
+        return self.timeout is not None or self.stops.by_progress
+
+    @property
     def leaves_spending(self) -> bool:
         """True if the search chooses sampler and scheduler."""
         return "scheduler" in self.left and self.spending.resource == "auto"

@@ -1,6 +1,7 @@
 """Prior knowledge of a search: results of earlier searches, and the user's beliefs."""
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -23,7 +24,7 @@ ENOUGH = 10  # results at a resource from which on it stands for the candidates
 
 
 def earlier_results(source: FinishedSearch, *, same_task: bool = False) -> EarlierTask:
-    """Read the results of an earlier search, to pass them as `prior_results` to a new search.
+    """Read the results of an earlier search, for ``known["results"]`` of a new one.
 
     Parameters
     ----------
@@ -62,7 +63,7 @@ def earlier_results(source: FinishedSearch, *, same_task: bool = False) -> Earli
     >>> space = {"C": loguniform(1e-3, 1e3), "gamma": loguniform(1e-4, 1e1)}
     >>> old = RandomizedSearchCV(SVC(), space, n_iter=20, random_state=0).fit(X, y)
     >>> known = earlier_results(old, same_task=True)
-    >>> new = GPBayesSearchCV(SVC(), space, n_iter=5, prior_results=known, random_state=0)
+    >>> new = GPBayesSearchCV(SVC(), space, n_iter=5, known={"results": known}, random_state=0)
     >>> bool(new.fit(X, y).best_score_ >= old.best_score_)
     True
     """
@@ -72,7 +73,7 @@ def earlier_results(source: FinishedSearch, *, same_task: bool = False) -> Earli
         params, scores = _read(source)
     if not any(map(math.isfinite, scores)):
         raise ValueError(
-            f"prior_results: the {len(scores)} results of a {type(source).__name__} have no "
+            f'known["results"]: the {len(scores)} results of a {type(source).__name__} have no '
             "finite score. Leave it out."
         )
     return EarlierTask(params, scores, same_task)
@@ -81,7 +82,7 @@ def earlier_results(source: FinishedSearch, *, same_task: bool = False) -> Earli
 def read_earlier(
     prior_results: Any, space: Space, own: Params | None = None
 ) -> tuple[EarlierTask, ...]:
-    """Read `prior_results` of a search, and check that each has candidates inside the space.
+    """Read the earlier results of a search, and check that each has candidates inside the space.
 
     A parameter missing in a candidate gets its value in `own`, the values of the estimator.
 
@@ -104,7 +105,7 @@ def read_earlier(
         ]
         if not known:
             many = counted(len(task.params), "candidate")
-            where = f"prior_results[{i}]" if is_list else "prior_results"
+            where = 'known["results"]' + (f"[{i}]" if is_list else "")
             raise ValueError(
                 f"{where} has {many}, but none of them lies in the space of "
                 f"{', '.join(space.names)}: a candidate needs a value for at least one of these "
@@ -146,9 +147,9 @@ def check_same_task(aims: Aims, earlier: Sequence[EarlierTask]) -> None:
     """Raise ValueError if scores of the same task lack required objectives or bounds."""
     if (aims.objectives or aims.bounds) and any(task.same_task for task in earlier):
         raise ValueError(
-            "prior_results of the same task contain only scores, but the search has objectives or "
-            "bounds: pass them as results of another task, earlier_results(source), which only "
-            "uses their order; or pass the best candidates as initial_params."
+            'known["results"] of the same task contain only scores, but the search has objectives '
+            "or bounds: pass them as results of another task, earlier_results(source), which only "
+            "uses their order; or pass the best candidates as first ones."
         )
 
 
@@ -162,7 +163,7 @@ def given_guesses(
     TypeError, ValueError
         If one of the user's does not lie in the space, or is not allowed.
     """
-    given = (space.check_guesses(initial_params), False)
+    given = (space.check_guesses(initial_params, 'known["params"]'), False)
     best = (tuple(best_of(task) for task in earlier if task.same_task), False)
     first = allowed_guesses(given, allows, given=True)[0]
     then = allowed_guesses(best, allows, given=False)[0]
@@ -185,7 +186,11 @@ def with_knowledge(
         if task.same_task
         for pair in zip(task.params, task.scores, strict=True)
     )
-    problem, sampler = with_prior(replace(problem, known=known), sampler, prior)
+    try:
+        problem, sampler = with_prior(replace(problem, known=known), sampler, prior)
+    except (TypeError, ValueError) as error:
+        error.args = tuple(re.sub(r"^prior", 'known["prior"]', str(each)) for each in error.args)
+        raise
     others = tuple(task for task in earlier if not task.same_task)
     return problem, WarmStart(sampler, others) if others else sampler
 
@@ -198,11 +203,8 @@ def _read(source: FinishedSearch) -> tuple[list[Params], list[float]]:
         and hasattr(source, "fit")
         and hasattr(source, "estimator")
     ):
-        raise ValueError(
-            f"prior_results: this {name} is not fitted. Call its fit first. If it is a clone of a "
-            "fitted search, as made by cross_val_score, pass earlier_results(search)."
-        )
-    found = read(source, "prior_results")
+        raise ValueError(f'known["results"]: this {name} is not fitted. Call its fit first.')
+    found = read(source, 'known["results"]')
     level = found.level_with(ENOUGH)
     if found.told is not None:
         trials = found.levels.get(level, [])
@@ -210,8 +212,8 @@ def _read(source: FinishedSearch) -> tuple[list[Params], list[float]]:
     if found.results and chosen_metric(found.source, found.results) is None:
         means = [column for column in found.results if column.startswith("mean_test_")]
         raise ValueError(
-            f"prior_results has several columns of scores, {', '.join(means)}: pass a DataFrame "
-            "with a column for each parameter, and the scores in the column 'score'."
+            f'known["results"] has several columns of scores, {", ".join(means)}: pass a '
+            "DataFrame with a column for each parameter, and the scores in the column 'score'."
         )
     rows = [row for row in found.rows if row.resource == level]
     return [dict(row.shown) for row in rows], [row.score for row in rows]

@@ -185,13 +185,13 @@ def check_target_score(target: float | None, scorers: Scorer, metric: str | None
     name = getattr(function, "__name__", "")
     if sign < 0 and target > 0:
         raise ValueError(
-            f"target_score={target:g} cannot be reached: scores are minus {name}, so they are at "
+            f'stop["score"]={target:g} cannot be reached: scores are minus {name}, so they are at '
             f"most 0. Pass {-target:g}."
         )
     is_known = getattr(function, "__module__", "").startswith(METRICS)
     if target > 1 and is_known and name.endswith("_score") and name not in UNBOUNDED:
         raise ValueError(
-            f"target_score={target:g} cannot be reached: the score is at most 1. Pass a value on "
+            f'stop["score"]={target:g} cannot be reached: the score is at most 1. Pass a value on '
             "the scale of cv_results_, such as 0.95."
         )
 

@@ -55,7 +55,7 @@ class Findings:
         self._abort_rule = AbortRule(
             setup.context, setup.problem, may_train, setup.plan.is_endless
         )
-        converges = setup.stops.stop == "converged"
+        converges = setup.stops.converged
         self._convergence = Convergence(setup.plan.top) if converges else None
         self._rule, self._n_finite = setup.rule, 0
         rungs = [rung for rung in setup.plan.rungs if rung.bracket == 0]
@@ -184,7 +184,7 @@ class Findings:
         if seconds is not None and seconds <= 0 and not history.has_results:
             raise TimeoutError(
                 f"No candidate was scored within timeout={time.timeout:g} and "
-                f"overtime={time.overtime:g} seconds: increase either, or pass fewer rows."
+                f'stop["overtime"]={time.overtime:g} seconds: increase either, or pass fewer rows.'
             )
         if not history.trials:
             raise ValueError(

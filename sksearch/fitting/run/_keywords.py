@@ -25,7 +25,6 @@ MEANT: dict[tuple[str, ...], tuple[str, ...]] = {
         "time_budget", "time_budget_s", "max_time", "time_limit", "max_seconds", "budget",
         "max_runtime_secs", "timeout_s", "time_left_for_this_task", "max_time_mins", "seconds",
     ),
-    ("candidate_timeout",): ("trial_timeout", "per_run_time_limit", "max_eval_time_mins"),
     ("cv",): ("cv_folds", "n_folds", "folds", "n_splits", "nfold", "kfold", "n_cv", "splits"),
     ("scoring",): ("metric", "metrics", "score", "scorer", "eval_metric", "scorers", "loss"),
     ("random_state",): ("seed", "random_seed", "rng", "rstate"),
@@ -33,15 +32,34 @@ MEANT: dict[tuple[str, ...], tuple[str, ...]] = {
     ("estimator",): ("model", "clf", "base_estimator", "pipeline", "classifier", "regressor",
                       "estimator_list"),
     ("func",): ("fn", "fun", "f", "objective", "objective_func"),
-    ("patience",): ("early_stopping", "early_stopping_rounds", "n_iter_no_change"),
     ("n_initial",): ("n_initial_points", "n_random_starts", "n_startup_trials", "init_points"),
     ("factor",): ("eta", "reduction_factor"),
     ("min_resources",): ("grace_period", "min_budget", "min_resource"),
     ("max_resources",): ("max_t", "max_budget", "max_resource", "max_epochs", "R"),
     ("checkpoint_dir",): ("storage", "study_name", "local_dir", "checkpoint", "cache_dir"),
-    ("initial_params",): ("points_to_evaluate", "x0", "initial_points", "baseline"),
-    ("memory_limit",): ("max_memory", "mem_limit"),
     ("verbose",): ("verbosity", "disp", "progress_bar", "show_progress_bar"),
+}  # fmt: skip
+#: Foreign names of the keys of a group of parameters; the key itself is one.
+GROUPED: dict[str, dict[str, tuple[str, ...]]] = {
+    "workers": {
+        "timeout": ("trial_timeout", "per_run_time_limit", "max_eval_time_mins"),
+        "memory": ("memory_limit", "max_memory", "mem_limit"),
+        "retries": ("max_retries", "max_failures"),
+        "devices": ("use_gpu", "gpus", "num_gpus", "resources_per_trial"),
+        "batch_size": (),
+    },
+    "stop": {
+        "score": (),
+        "patience": ("early_stopping", "early_stopping_rounds", "n_iter_no_change"),
+        "converged": (),
+        "overtime": (),
+    },
+    "known": {
+        "params": ("points_to_evaluate", "x0", "initial_points", "baseline"),
+        "results": (),
+        "prior": (),
+        "constraints": ("constraint",),
+    },
 }  # fmt: skip
 #: Replacements for attributes and methods of other libraries.
 ATTRIBUTES: dict[str, tuple[str, ...]] = {
@@ -92,10 +110,6 @@ ELSEWHERE = {
     ),
     "args": "bind them to the function, as in functools.partial(func, ...)",
     **dict.fromkeys(("label", "target_column"), "pass the column as y to fit"),
-    **dict.fromkeys(
-        ("use_gpu", "gpus", "num_gpus", "resources_per_trial"),
-        "pass devices, such as [0], for GPUs",
-    ),
     **dict.fromkeys(("presets", "name", "loggers", "optimizer_kwargs"), "leave it out"),
     "iid": "leave it out: scikit-learn has removed it",
     "enable_pruning": "use a search that stops candidates early, such as HyperbandSearchCV",
@@ -146,12 +160,21 @@ def _check_arguments(
         )
 
 
-def meant_by(name: str) -> str:
-    """Return the parameter that corresponds to a name of another library, or the name itself."""
+def meant_by(name: str, value: object) -> str:
+    """Return code that passes a value to a search, for a name of ours or of another library."""
     own = {each for names in MEANT for each in names} - {"func", "estimator", "space"}
     for names, others in MEANT.items():
         if name in (*names, *others) and names[0] in own:
-            return name if name in names else names[0]
+            return f"{name if name in names else names[0]}={value!r:.80}"
+    return _in_group(name, GROUPED, f"{value!r:.80}")
+
+
+def _in_group(name: str, groups: Iterable[str], value: str = "...") -> str:
+    """Return code that passes a value as a key of a group, "" for another name."""
+    for group in groups:
+        for key, others in GROUPED.get(group, {}).items():
+            if name in (key, *others):
+                return f'{group}={{"{key}": {value}}}'
     return ""
 
 
@@ -172,6 +195,8 @@ def _cure(name: str, names: list[str]) -> str:
         meant = next((each for each in own if each in names), None)
         if name in others and meant is not None:
             return f"write {meant}"
+    if grouped := _in_group(name, names):
+        return f"write {grouped}"
     if name in COUNTS and "param_grid" in names:
         return (
             "all points of the grid are tried; n_iter is a parameter of SearchCV and "

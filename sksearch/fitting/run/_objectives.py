@@ -239,13 +239,13 @@ class Allows:
                 answer = function(dict(params))
             except Exception as error:
                 raise ValueError(
-                    f"constraints: {name} raised {type(error).__name__}: {error} for the "
+                    f'known["constraints"]: {name} raised {type(error).__name__}: {error} for the '
                     f"candidate {params}. Inactive parameters are absent: use params.get(...)."
                 ) from error
             if not isinstance(answer, bool | np.bool_):
                 raise TypeError(
-                    f"constraints: {name} must return True or False, got {answer!r} for the "
-                    f"candidate {params}."
+                    f'known["constraints"]: {name} must return True or False, got {answer!r} for '
+                    f"the candidate {params}."
                 )
             if not answer:
                 return False
@@ -278,8 +278,8 @@ def make_allows(constraints: object, space: Space) -> Allows | None:
     for i, each in enumerate(functions):
         if not callable(each):
             raise TypeError(
-                f"constraints: {each!r}, at index {i}, must be a function of params that returns "
-                "True or False, or a Bound, such as Bound('predict_time', '<=', 1e-5)."
+                f'known["constraints"]: {each!r}, at index {i}, must be a function of params that '
+                "returns True or False, or a Bound, such as Bound('predict_time', '<=', 1e-5)."
             )
     if not functions:
         return None
@@ -287,8 +287,8 @@ def make_allows(constraints: object, space: Space) -> Allows | None:
     some = [None for _ in range(N_DRAWS) if allows(space.sample(rng))]
     if not some and space.sample_unseen(set(), rng, allows) is None:
         raise ValueError(
-            "constraints: no allowed candidate was found in the space. Check the functions, or "
-            "narrow the space to the allowed region."
+            'known["constraints"]: no allowed candidate was found in the space. Check the '
+            "functions, or narrow the space to the allowed region."
         )
     return allows
 
@@ -303,8 +303,8 @@ def allowed_guesses(
     keep = [_is_allowed(allows, each, given) for each in params]
     if given and not all(keep):
         raise ValueError(
-            f"initial_params[{keep.index(False)}]={params[keep.index(False)]} is not allowed by "
-            "constraints: leave it out."
+            f'known["params"][{keep.index(False)}]={params[keep.index(False)]} is not allowed by '
+            'known["constraints"]: leave it out.'
         )
     kept = tuple(each for each, ok in zip(params, keep, strict=True) if ok)
     return kept, has_baseline and keep[0]

@@ -151,7 +151,7 @@ def warn_if_none_keeps_bounds(results: Sequence[Result]) -> None:
     violations = [result.violation for result in results if not math.isnan(result.score)]
     if violations and min(violations) > 0:
         warn(
-            "No candidate satisfies all bounds of constraints=: the candidate with the smallest "
+            "No candidate satisfies all bounds: the candidate with the smallest "
             f"violation, {min(violations):.3g} in units of the bounds, is chosen. Relax the "
             "bounds, or widen the space.",
         )

@@ -310,7 +310,7 @@ class Run(Workload):
                 raise TypeError(
                     f"{what} cannot be sent to worker processes ({first_line(error)}): create "
                     "unpicklable objects inside the function that uses them, or leave n_jobs and "
-                    "candidate_timeout out."
+                    "workers out."
                 ) from error
             yield
 

@@ -19,17 +19,22 @@ from sksearch.study import Study
 
 @dataclass(frozen=True)
 class Stops:
-    """Early ends of a search: parameters of the search, None if unused."""
+    """Early ends of a search, None or False if unused."""
 
     target_score: float | None = None
     patience: int | None = None
-    stop: str | None = None
+    converged: bool = False
     callback: Callable[[History], Any] | None = None  # ends it by returning True
 
     @property
     def are_any(self) -> bool:
         """True if there is such an end."""
         return self != Stops()
+
+    @property
+    def by_progress(self) -> bool:
+        """True if the search ends when candidates no longer improve."""
+        return self.patience is not None or self.converged
 
 
 @dataclass
