@@ -5,8 +5,9 @@ Each frame of the data folder's ``messy/`` is read in three forms: as pandas rea
 up to 4,000 others are searched with. ``list`` and ``averaged`` are this library, for as many
 seconds as each of the peers; these run where they are installed and named, with one thread.
 ``error`` is 1 - accuracy or 1 - R2 on the test rows, and ``loss`` is the log loss; ``own_loss`` is
-the log loss of the same model before its probabilities are calibrated. The last line is the ratio
-of both, as a geometric mean. A line of JSON for each run has the versions and the seed. With
+the log loss of the same model before its probabilities are calibrated. The last lines are ratios
+of these, and of the errors and losses to those of the peers, as geometric means. A line of JSON
+for each run has the versions and the seed. With
 ``--record`` it goes on where it was stopped. ``--frames`` also takes the data folder's tables.
 
     python examples/benchmarks/messy.py [--frames taxis ...] [--forms plain converted polars]
@@ -158,6 +159,30 @@ def run(frame, form, name, seconds, seed, n_rows=MOST_TRAIN):
     return found
 
 
+def ratios(entries, field, one, other):
+    """Return how a figure of one way is to that of another, run by run.
+
+    Parameters
+    ----------
+    entries : list of dict
+        Runs, as in the record.
+    field : {"error", "loss"}
+        The figure.
+    one, other : str
+        Names of two ways.
+
+    Returns
+    -------
+    ratios : ndarray of shape (n_runs,)
+        Of the runs that both have.
+    """
+    keys = ("frame", "form", "seconds", "seed")
+    found = {(e["name"], *(e[key] for key in keys)): e[field] for e in entries}
+    pairs = [(v, found[other, *key]) for (name, *key), v in found.items()
+             if name == one and found.get((other, *key))]  # fmt: skip
+    return np.array([a / b for a, b in pairs if a is not None])
+
+
 def installed():
     """Versions of the packages that matter."""
     found = {}
@@ -202,9 +227,17 @@ def main(argv=None):
         )  # fmt: skip
     both = [each for each in entries if each["loss"] and each.get("own_loss")]
     for name in sorted({each["name"] for each in both}):
-        ratios = [each["loss"] / each["own_loss"] for each in both if each["name"] == name]
-        mean = np.exp(np.mean(np.log(ratios)))
-        print(f"{name}: log loss {mean:.3f} of the models' own, geometric mean of {len(ratios)}")
+        own = [each["loss"] / each["own_loss"] for each in both if each["name"] == name]
+        mean = np.exp(np.mean(np.log(own)))
+        print(f"{name}: log loss {mean:.3f} of the models' own, geometric mean of {len(own)}")
+    for one, other, field in product(
+        ("averaged", "list"), ("FLAML", "AutoGluon"), ("error", "loss")
+    ):
+        if len(each := ratios(entries, field, one, other)):
+            print(
+                f"{one} / {other}: {field} {np.exp(np.log(each).mean()):.3f}, at most "
+                f"{each.max():.2f}, {(each < 1).sum()} of {len(each)} lower"
+            )
 
 
 if __name__ == "__main__":
