@@ -150,7 +150,7 @@ def make_searches(name, y, seed, setting, n_jobs):
         "n_jobs": n_jobs,
         "timeout": setting.timeout,
     }
-    batches = {"batch_size": setting.batch_size}
+    batches = {"workers": {"batch_size": setting.batch_size}}
     epochs = {"resource": "epochs", "max_resources": n_epochs} | common
     halving = {"n_iterations": setting.n_iterations} | epochs
     hyperband = HyperbandSearchCV(net, space, **halving)

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from tests.test_docs import HAS_TORCH, public_objects
 
@@ -44,11 +45,17 @@ def is_here(names):
 
 @pytest.mark.parametrize("part", [part for part, (names, _) in ROWS.items() if is_here(names)])
 def test_names_of_the_literature_are_there_and_take_what_is_written(part):
-    """A name is code such as ``GPSampler(warp=True)``, or ``timeout=`` of the name before it."""
+    """A name is code such as ``GPSampler(warp=True)``, or ``timeout=`` of the name before it.
+
+    It may also be ``known={"params": ...}`` of that name.
+    """
     found = None
     for name in ROWS[part][0]:
-        if name.endswith("="):
-            assert name[:-1] in inspect.signature(found).parameters
+        parameter, is_parameter, keys = name.partition("=")
+        if is_parameter and parameter.isidentifier():
+            assert parameter in inspect.signature(found).parameters
+            nested = [f"{parameter}__{key}" for key in eval(keys or "()")]
+            assert {*nested} <= {*found(LogisticRegression()).get_params()}
         else:
             plain = re.match(r"\w+", name)[0]
             here = (

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.tree import DecisionTreeClassifier
 
 from sksearch import SearchCV
 from sksearch._utils._time_limit import TimeLimit
@@ -135,7 +136,7 @@ def test_models_stay_if_the_user_names_them_or_time_is_no_limit(options):
         ({"timeout": 20.0}, 5),
         ({"timeout": None, "n_iter": 3}, 5),
         ({"cv": 5}, 5),
-        ({"estimator": Timed()}, 5),
+        ({"estimator": DecisionTreeClassifier()}, 5),
         ({"checkpoint_dir": "{data}"}, 5),  # might be resumed with more time
     ],
 )

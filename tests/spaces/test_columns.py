@@ -457,7 +457,7 @@ def test_the_benchmark_runs_and_continues(tmp_path, capsys):
 
 
 def test_scikit_learns_boosting_takes_categories_as_they_are(monkeypatch):
-    monkeypatch.setattr(_models, "_boosting", lambda name: None)
+    monkeypatch.setattr(_models, "_boosting", lambda name, n_threads: None)
     for frame in (table(), table()[["city", "count"]]):
         model = dict(cheap(default_models(frame, Y)))["boosting"].fit(frame, Y)
         assert any(model[-1].is_categorical_)
