@@ -1,4 +1,4 @@
-"""What beliefs about good values are worth: `known={"prior": ...}` beside the same sampler without it.
+"""What beliefs about good values are worth: `known={"prior": ...}` beside no belief.
 
 A belief is about each number and choice of a task. A good one has its mode at the best of 2,000
 draws, moved by a normal step of a tenth of each range; a wrong one at the worst of ten draws. Both
