@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from scipy.stats import ks_2samp
+from scipy.stats import ks_2samp, wilcoxon
 
 from sksearch.history import Problem
 from sksearch.schedulers import Hyperband
@@ -618,6 +618,18 @@ def test_speeds_are_those_of_the_record(script):
         ours += re.findall(r"[\d.]+(?= ms)", shown)
     assert list(found) == list(simulators.RECORDED)
     assert all(as_shown(1e3 * s, text) for s, text in zip(found.values(), ours, strict=True))
+
+
+def test_ratios_on_messy_frames_are_those_of_the_record(script):
+    messy, lines = script("messy"), lines_of("messy.jsonl")
+    for seconds, one, other, *shown in rows_of(PAGES["messy-frames"], "\n| seconds")[1:]:
+        runs = [line for line in lines if line["seconds"] == float(seconds)]
+        for field, (mean, most, lower, p) in (("error", shown[:4]), ("loss", shown[4:])):
+            found = messy.ratios(runs, field, one, other)
+            assert as_shown(np.exp(np.log(found).mean()), mean)
+            assert as_shown(found.max(), most)
+            assert lower == f"{(found < 1).sum()} of {len(found)}"
+            assert as_shown(wilcoxon(np.log(found)).pvalue, p)
 
 
 def test_paired_runs_of_fabolas_are_those_of_the_record():
