@@ -97,7 +97,7 @@ def drive(
     ------
     KeyboardInterrupt, SystemExit
         On Ctrl-C and SIGTERM, after telling all finished jobs; running jobs have a second. The
-        same applies to anything else that is not an Exception.
+        same applies to anything that is not an Exception.
     """
     jobs = _PendingJobs(study, executor, workload)
     try:

@@ -106,7 +106,7 @@ class ConvNetClassifier(ImageClassifier):
         If True, mirror training images at random, left to right. Unsuitable for digits, for
         example.
     shift : int, default=0
-        Largest shift of a training image, in pixels, in each direction.
+        Largest shift of a training image in pixels, in each direction.
     cutout : int, default=0
         Side of a blackened square in each training image, in pixels.
     warmup : float, default=1.0

@@ -393,7 +393,7 @@ class Visitor:
         return self._call(self.visit(type(value)), fields)
 
     def _attributes(self, value):
-        """Describe an object with attributes and nothing else, which is fast."""
+        """Describe an object that has only attributes, which is fast."""
         hidden_names = self._cached_names(type(value))
         fields = {k: v for k, v in vars(value).items() if k not in hidden_names}
         return self._call(self.visit(type(value)), fields)

@@ -58,7 +58,7 @@ class Recorder:
     unit : str or None
         Unit of budget of the earlier process.
     left_out : sequence of str
-        Models of a list that it left out, too slow for the time.
+        Models of a list that were too slow for the time limit.
     unfinished_jobs : list of Job
         Jobs that an earlier process had asked for when it died, oldest first.
     ending : Ending
