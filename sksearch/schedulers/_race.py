@@ -130,7 +130,7 @@ class FoldRace(Scheduler):
     def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:
         """Continue the most promising candidate; otherwise start one; otherwise wait.
 
-        Each of several models is evaluated on a fold before a candidate behind the leader continues.
+        Each of several models gets one fold before a candidate behind the leader continues.
         """
         state, trial_id = RaceState.of(history, self), None
         if not self._has_unseen_model(history) or not state.idle or state.is_ahead():
