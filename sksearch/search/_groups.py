@@ -36,18 +36,15 @@ class Group(HasMethods):
 
     def __init__(self, keys: dict[str, tuple[Any, Any]], flag: str | None = None) -> None:
         super().__init__([])
-        self.defaults = {key: default for key, (default, _) in keys.items()}
-        self.constraints = {key: constraints for key, (_, constraints) in keys.items()}
-        self.flag = flag
+        self.keys, self.flag = keys, flag
 
     def __or__(self, keys: dict[str, tuple[Any, Any]]) -> "Group":
         """Return a group with further keys."""
-        own = {key: (self.defaults[key], self.constraints[key]) for key in self.defaults}
-        return Group(own | keys, self.flag)
+        return Group(self.keys | keys, self.flag)
 
     def only(self, *keys: str) -> "Group":
         """Return a group with some of these keys."""
-        return Group({key: (self.defaults[key], self.constraints[key]) for key in keys}, self.flag)
+        return Group({key: self.keys[key] for key in keys}, self.flag)
 
     def is_satisfied_by(self, val: object) -> bool:
         """Return whether a value is a dict, or stands for one."""
@@ -62,15 +59,15 @@ class Group(HasMethods):
     def filled(self, value: Any) -> dict[str, Any]:
         """Return the value of each key, the default if it is not given."""
         given = self.given(value)
-        return {key: given.get(key, default) for key, default in self.defaults.items()}
+        return {key: given.get(key, default) for key, (default, _) in self.keys.items()}
 
     def check_keys(self, name: str, keys: Iterable[Any]) -> None:
         """Raise ValueError for a key that does not exist."""
         for key in keys:
-            if key not in self.defaults:
-                close = difflib.get_close_matches(str(key), self.defaults, n=1)
+            if key not in self.keys:
+                close = difflib.get_close_matches(str(key), self.keys, n=1)
                 hint = f": did you mean {close[0]!r}?" if close else "."
-                known = ", ".join(map(repr, self.defaults))
+                known = ", ".join(map(repr, self.keys))
                 raise ValueError(f"{name} has no key {key!r}{hint} Its keys are {known}.")
 
     def check(self, owner: str, name: str, value: Any) -> None:
@@ -78,14 +75,14 @@ class Group(HasMethods):
         given = self.given(value)
         self.check_keys(name, given)
         validate_parameter_constraints(
-            {f'{name}["{key}"]': self.constraints[key] for key in given},
+            {f'{name}["{key}"]': self.keys[key][1] for key in given},
             {f'{name}["{key}"]': each for key, each in given.items()},
             caller_name=owner,
         )
 
     def __str__(self) -> str:
         or_flag = f"{self.flag!r} or " if self.flag else ""
-        return f"{or_flag}a dict with the keys {', '.join(map(repr, self.defaults))}"
+        return f"{or_flag}a dict with the keys {', '.join(map(repr, self.keys))}"
 
     __repr__ = __str__
 

@@ -59,7 +59,7 @@ CONSTRAINTS = {name: SearchCV._parameter_constraints[name] for name in SHARED} |
     "n_jobs": [Interval(Integral, None, None, closed="neither"), None],
     "min_resources": [COUNT],
     "max_resources": [COUNT, None],
-    "target": STOP.constraints["score"],
+    "target": STOP.keys["score"][1],
     "callback": [callable, None],
 }
 
@@ -359,7 +359,7 @@ def _prepare(search: Minimize, rng: np.random.RandomState) -> Setup:
             "number of candidates, timeout=, target= or callback=."
         )
     context = FunctionContext.of(search.func, units, aims, problem.seed, plan.n_candidates)
-    limits = Limits(at_work["timeout"], retries=WORKERS.defaults["retries"])
+    limits = Limits(at_work["timeout"], retries=WORKERS.filled(None)["retries"])
     workers = Workers(search.n_jobs, limits=limits, batch_size=at_work["batch_size"])
     folds = Folds(context.splits)
     return Setup(

@@ -60,7 +60,7 @@ def constraints_of(cls):
     found = {name: cls._parameter_constraints.get(name, ()) for name in signature(cls).parameters}
     for name, constraints in list(found.items()):
         for group in (each for each in constraints if isinstance(each, Group)):
-            found |= {f'{name}["{key}"]': each for key, each in group.constraints.items()}
+            found |= {f'{name}["{key}"]': each for key, (_, each) in group.keys.items()}
     return found
 
 
