@@ -291,10 +291,14 @@ def task_of_metric(name: str) -> str:
     return kinds.get(module, "classification" if module == "_ranking" else "")
 
 
-def metric_of_scorer(scorer: Any) -> tuple[Any, int]:
-    """Return the function that a scorer calls, None if unknown, and its sign."""
+def metric_of_scorer(scorer: Any, estimator: Any = None) -> tuple[Any, int]:
+    """Return the function that a scorer calls with predictions, None if unknown, and its sign.
+
+    `estimator` is the scored one; None for the estimator of the search.
+    """
     if isinstance(scorer, _PassthroughScorer):
-        return _OWN_METRICS.get(_name_of_score(scorer._estimator)), 1
+        owner = scorer._estimator if estimator is None else estimator
+        return _OWN_METRICS.get(_name_of_score(owner)), 1
     if not is_scorer(scorer):
         return None, 0
     return scorer._score_func, scorer._sign
@@ -303,9 +307,7 @@ def metric_of_scorer(scorer: Any) -> tuple[Any, int]:
 def reads_predictions(scorer: Any, estimator: Any) -> bool:
     """Return True if a scorer, or each of several, passes predictions alone to a metric."""
     scorers = scorer._scorers.values() if isinstance(scorer, MultimetricScorer) else [scorer]
-    has_own = _name_of_score(estimator) in _OWN_METRICS
-    own = _PassthroughScorer if has_own else ()
-    return all(is_scorer(each) or isinstance(each, own) for each in scorers)
+    return all(metric_of_scorer(each, estimator)[0] is not None for each in scorers)
 
 
 def trees_attribute(boosting: Any) -> str:
