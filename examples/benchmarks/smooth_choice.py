@@ -25,7 +25,7 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-from _tables_cases import DEVELOPMENT, REGRESSION, TABLES, clone_with, make_case, space_of
+from _tables_cases import DEVELOPMENT, REGRESSION, TABLES, clone_with, make_case, space_of, take
 from scipy.stats import wilcoxon
 from sklearn.metrics import log_loss
 from sklearn.model_selection import ParameterSampler
@@ -39,18 +39,13 @@ def measured(case, params):
     """Return hits on the rows of the folds, the mean log loss, and the error on test rows."""
     hits, losses = [], []
     for train, test in case.folds:
-        model = clone_with(case.model, **params).fit(at(case.X, train), case.y[train])
-        shares = np.clip(model.predict_proba(at(case.X, test)), 1e-6, 1)
+        model = clone_with(case.model, **params).fit(take(case.X, train), case.y[train])
+        shares = np.clip(model.predict_proba(take(case.X, test)), 1e-6, 1)
         hits += (model.classes_[shares.argmax(axis=1)] == case.y[test]).tolist()
         shares /= shares.sum(axis=1, keepdims=True)
         losses.append(log_loss(case.y[test], shares, labels=model.classes_))
     model = clone_with(case.model, **params).fit(case.X, case.y)
     return np.array(hits, float), np.mean(losses), 1 - model.score(case.X_test, case.y_test)
-
-
-def at(X, rows):
-    """Return rows of an array or a DataFrame."""
-    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
 def run(table, name, seed, seconds):

@@ -125,7 +125,7 @@ def doubt_of_gaps(labels: np.ndarray) -> str:
     )
 
 
-def amount(text: object) -> float:
+def number_in(text: object) -> float:
     """Return the number in a text such as "$1,200.50", "12 %" or "true", NaN for any other."""
     found = AMOUNT.fullmatch(text) if isinstance(text, str) else None
     if found is None:

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sksearch._utils._advice import ID, MANY_ROWS, amount, glance, is_id, is_missing
+from sksearch._utils._advice import ID, MANY_ROWS, glance, is_id, is_missing, number_in
 from sksearch._utils._typing import Samples
 
 FEW_VALUES = 40  # number of values up to which texts are categories
@@ -297,7 +297,7 @@ def _number(cell: Any) -> float:
         seconds = getattr(cell, "total_seconds", None)
         return float(cell) if seconds is None else float(seconds())
     except (TypeError, ValueError, OverflowError):
-        return amount(cell)
+        return number_in(cell)
 
 
 def _text(cell: Any) -> str | None:
