@@ -10,6 +10,7 @@ from sksearch._utils._numerics import own_numerics
 from sksearch._utils._terminal import warn
 from sksearch.base import Resume, Sampler, Scheduler, Start
 from sksearch.base._decisions import Job
+from sksearch.base._declarations import have_lanes
 from sksearch.history import History, Params, Prediction, Problem, Result
 from sksearch.space import Space
 
@@ -69,8 +70,7 @@ class Study:
     @property
     def has_lanes(self) -> bool:
         """Whether brackets share no results, so that each has its own limit of running jobs."""
-        is_own = self.sampler.reads.own_bracket and self.scheduler.reads.own_bracket
-        return is_own and not self.history.problem.races
+        return have_lanes(self.sampler, self.scheduler)
 
     @own_numerics()
     def ask(self, n_idle: int = 0, n_each: int | None = None) -> Job | None:

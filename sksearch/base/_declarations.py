@@ -90,3 +90,8 @@ class Declares:
     def told(self) -> Told:
         """How it receives events."""
         return Told()
+
+
+def have_lanes(sampler: Declares, scheduler: Declares) -> bool:
+    """Return whether brackets share no results, so that each has its own limit of running jobs."""
+    return sampler.reads.own_bracket and scheduler.reads.own_bracket
