@@ -69,6 +69,7 @@ class HypervolumeSampler(LearningSampler):
     def reads(self) -> Reads:
         """Declarations of samplers with a model, with objectives added."""
         return replace(super().reads, objectives=True)
+
     kernel: ClassVar[str] = "matern52"
     warp: ClassVar[bool] = False
     marginalise: ClassVar[bool] = False

@@ -24,8 +24,8 @@ from sksearch.base import Plan, Reads, Resume, Rung, Scheduler, Start
 from sksearch.base._decisions import ENDLESS, Job
 from sksearch.history import History, Problem, best_first
 
-#: Brackets without common results that run at the same time: enough for 100 workers and five folds.
-#: More would leave all of them unfinished for long.
+#: Brackets without common results that run at the same time: enough for five folds and 100
+#: workers. More would leave all of them unfinished for long.
 MAX_LANES = 20
 MIN_FACTOR = 1.1  # with smaller factors there are too many, nearly equal rungs
 

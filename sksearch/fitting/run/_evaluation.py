@@ -13,7 +13,6 @@ from itertools import pairwise
 from traceback import format_exc
 from typing import Any
 
-import numpy as np
 from sklearn.base import clone
 
 from sksearch._utils._clock import now, open_clock, wall_time
