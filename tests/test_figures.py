@@ -620,6 +620,21 @@ def test_speeds_are_those_of_the_record(script):
     assert all(as_shown(1e3 * s, text) for s, text in zip(found.values(), ours, strict=True))
 
 
+def test_shares_of_busy_workers_of_other_libraries_are_those_of_the_record():
+    found = {(line["name"], line["mean"]): line for line in lines_of("scale_out_peers.jsonl")}
+    rows = rows_of(PAGES["busy-workers"], "\n| search on eight workers")[1:]
+    assert {row[0] for row in rows} == {name for name, _ in found}
+    for name, *shown in rows:
+        texts = iter(shown)
+        for mean in (0.2, 0.0):
+            line, plain = found[name, mean], found["joblib", mean]
+            assert line["n_candidates"] >= 64
+            assert as_shown(line["per_second"], next(texts))
+            assert as_shown(line["per_second"] / plain["per_second"], next(texts))
+            if mean:
+                assert as_shown(100 * line["busy"], next(texts).removesuffix(" %"))
+
+
 def test_ratios_on_messy_frames_are_those_of_the_record(script):
     messy, lines = script("messy"), lines_of("messy.jsonl")
     for seconds, one, other, *shown in rows_of(PAGES["messy-frames"], "\n| seconds")[1:]:

@@ -10,11 +10,16 @@ trivial fit, next to scikit-learn's in one process, which also clones, sets para
 
     python examples/benchmarks/scale_out.py [--what busy regret loop] [--seeds 3] [--names GP TPE]
     python examples/benchmarks/scale_out.py --picture docs/images/workers.png
+    python examples/benchmarks/scale_out.py --what peers [--record PATH]
+
+With "peers" other libraries (as far as they are installed) and this one search on eight real
+worker processes whose fits sleep, or last no time.
 
 Exit status 1 if a bar fails.
 """
 
 import argparse
+import json
 import math
 import os
 import sys
@@ -22,6 +27,7 @@ import time
 import warnings
 import zlib
 
+import _scale_out_peers
 import numpy as np
 from _development import DevelopmentTask, development_tasks
 from _report import print_bars
@@ -42,6 +48,7 @@ N_FOLDS, EPOCHS, SIGMA = 5, 9, 0.5
 LEAST_BUSY = {16: 0.85, 100: 0.70}
 N_EVALUATIONS, WORSE = 64, 0.05
 LOOPS = (16, 100, 400, 1_000)
+PEER_FITS = ((0.2, 64), (0.0, 64))
 MAX_GROWTH, MAX_MS = 1.5, 1.0
 SPACE = {name: uniform() for name in "abcd"}
 FULL, HALF = {"n_iter": 192}, {"n_iterations": 16, "resource": "epochs", "max_resources": EPOCHS}
@@ -270,12 +277,32 @@ def measure_loop():
     ]
 
 
+def measure_peers(path):
+    """Print tasks a second and shares of busy workers; add the rows to a record."""
+    for mean, n in PEER_FITS:
+        print(f"fits of {mean:g} s: tasks a second, as a ratio to joblib, share of busy workers")
+        rows = {}
+        for name in _scale_out_peers.PEERS:
+            try:
+                row = rows[name] = _scale_out_peers.measured(name, mean, n)
+            except ImportError as error:
+                print(f"  {name:<24} {error}")
+                continue
+            ratio = row["per_second"] / rows["joblib"]["per_second"]
+            print(f"  {name:<24} {row['per_second']:>8} {ratio:>6.2f} {row['busy']:>7.1%}", flush=True)
+            if path:
+                with open(path, "a") as file:
+                    file.write(json.dumps(row) + "\n")
+    return []
+
+
 def main():
     """Measure, print and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--what", nargs="+", default=["busy", "regret", "loop"])
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--names", nargs="+", default=list(SEARCHES))
+    parser.add_argument("--record", metavar="PATH", help='append the rows of "peers" to a file')
     parser.add_argument("--picture", metavar="PATH", help="draw the workers, and measure nothing")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -283,6 +310,8 @@ def main():
         draw(args.picture)
         return 0
     bars = measure_loop() if "loop" in args.what else []
+    if "peers" in args.what:
+        bars += measure_peers(args.record)
     if "busy" in args.what:
         bars += measure_busy(args.names, args.seeds)
     if "regret" in args.what:
