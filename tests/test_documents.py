@@ -102,7 +102,7 @@ def test_each_part_has_its_size_command_and_page():
 def test_searches_that_are_judged_are_judged_once():
     page = (RECORDS / "criteria.md").read_text(encoding="utf-8")
     for part in page.partition("\n## Verdicts\n")[::2]:
-        judged = re.findall(r"^\| `(\w+SearchCV)` \|", part, flags=re.MULTILINE)
+        judged = re.findall(r"^\| `(\w+SearchCV\b.*?)` \|", part, flags=re.MULTILINE)
         assert len(judged) > 15
         assert len(judged) == len(set(judged))
-        assert set(judged) <= set(PUBLIC)
+        assert {name.partition("(")[0] for name in judged} <= set(PUBLIC)

@@ -207,7 +207,7 @@ class FabolasSearchCV(BaseSearch):
     search ends early.
 
     The search is intended for fits of a minute or more with a cost that grows faster than the
-    number of rows. `GPHalvingSearchCV` is better for epochs.
+    number of rows. `HalvingSearchCV` is better for epochs.
 
     References
     ----------
