@@ -29,7 +29,7 @@ SAMPLERS: dict[str, Sampler] = {"random": RandomSampler(), "gp": GPSampler("ei_d
 
 
 class _HalvingSearchCV(BaseSearch):
-    """Parameters of searches with one bracket, and no others."""
+    """Parameters shared by searches with one bracket."""
 
     _parameter_constraints = (
         BaseSearch._parameter_constraints | HALVING | {"n_candidates": [COUNT, None]}

@@ -73,7 +73,7 @@ class _Halving(BaseSearch):
     _is_namesake: ClassVar[bool] = True
 
     def _filled(self, folds: Folds) -> Self:
-        """Use scikit-learn's rows and parameters; other resources are as everywhere."""
+        """Use scikit-learn's rows and parameters; other resources work as in other searches."""
         filled = copy.copy(self)
         if self.resource == "n_samples":
             filled.resource = SubsamplesResource()

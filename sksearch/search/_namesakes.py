@@ -245,7 +245,7 @@ class GridSearchCV(BaseSearch):
         return CandidateDraws(ParameterGrid(self._grid()))
 
     def _grid(self) -> Any:
-        """Return the grid; several models without a part of it are tried untuned."""
+        """Return the grid; models without a grid of their own are tried untuned."""
         return alone_if_not_named(self.estimator, self.param_grid)
 
     def _n_points(self, space: Space) -> int:
@@ -424,4 +424,4 @@ class RandomizedSearchCV(RandomSearchCV):
             deque(ParameterSampler(self.param_distributions, self.n_iter, random_state=rng), 0)
 
     def _rows(self, findings: Findings) -> list[ResultRow]:
-        return findings.rows()  # no row stands for two draws
+        return findings.rows()  # each draw has its own row
