@@ -30,7 +30,7 @@ def first_candidates(
     -------
     list of dict
         Candidates of `default_space`, without parameters with an `sksearch.space.Outcome`. Each is
-        meant for data on which the earlier ones are bad. The list is empty for an unknown
+        meant for data on which the earlier ones perform poorly. The list is empty for an unknown
         estimator. The current parameters of the estimator are not included.
 
     Raises

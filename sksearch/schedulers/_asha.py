@@ -37,7 +37,7 @@ class ASHA(Halving, AsynchronousScheduler, Selecting):
     repeatable.
 
     When all candidates have finished, a rung may have too few candidates for a promotion. Its best
-    candidate is then promoted nevertheless, so that one candidate reaches `max_resources`.
+    candidate is then promoted anyway, so that one candidate reaches `max_resources`.
 
     References
     ----------

@@ -59,8 +59,8 @@ class Fabolas(Scheduler, Selecting):
     every second result at full size is therefore for a new candidate, from a process of these
     results only.
 
-    With seconds as the cost, four seconds are added to each step, about twenty times the duration
-    of a proposal. If fits are short, small sizes are therefore not cheaper, and are not chosen.
+    With seconds as the cost, four seconds are added to each step, about twenty times as long as a
+    proposal takes. If fits are short, small sizes are therefore not cheaper, and are not chosen.
 
     If training continues, the cost of a larger size is only the difference to the smaller one.
 

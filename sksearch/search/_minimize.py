@@ -162,9 +162,9 @@ def minimize(
         ``x``, the best parameters at the largest resource reached, among candidates that satisfy
         all bounds; ``fun``, their loss; ``nfev``, the number of evaluations; ``nit``, the number
         of candidates; ``history``, the `History`; ``success``, False if no candidate satisfies all
-        bounds; ``message``. With `objectives` ``x`` is the knee of the front, ``fun`` a dict of
-        its values by name, and ``pareto`` the `sksearch.search.ParetoFront`, with an ``index``
-        into ``history.trials``.
+        bounds; ``message``. With `objectives`, ``x`` is the knee of the front, ``fun`` is a dict
+        of its values by name, and ``pareto`` is the `sksearch.search.ParetoFront`, with an
+        ``index`` into ``history.trials``.
 
     Raises
     ------
