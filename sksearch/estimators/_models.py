@@ -69,9 +69,9 @@ def default_models(
     -------
     models : list of tuple (str, estimator)
         Untuned models: a linear model, gradient boosting (LightGBM if installed), a forest, extra
-        trees, a neural net, and up to 5,000 rows a support vector machine and nearest neighbours.
-        If there are several targets, a model that supports only one is fitted for each. You can
-        print the list, edit it, and pass it to `SearchCV`.
+        trees, a neural net, and, for up to 5,000 rows, a support vector machine and nearest
+        neighbours. If there are several targets, a model that supports only one is fitted for
+        each. You can print the list, edit it, and pass it to `SearchCV`.
 
     Raises
     ------

@@ -26,10 +26,10 @@ STREAM = 11  # distinguishes its generator from the samplers', which receive the
 class Fabolas(Scheduler, Selecting):
     """Choose parameters and size by the expected improvement at full size per second.
 
-    One Gaussian process models the score as a function of parameters and size, another the
-    logarithm of the seconds. Each step evaluates a new candidate, or an earlier one at a larger
-    size: the one with the largest expected improvement of the best predicted score at full size,
-    divided by the cost.
+    One Gaussian process models the score as a function of parameters and size, and another one
+    models the logarithm of the seconds. Each step evaluates a new candidate, or an earlier one at
+    a larger size: the one with the largest expected improvement of the best predicted score at
+    full size, divided by the cost.
 
     Parameters
     ----------

@@ -51,10 +51,11 @@ class FoldRace(Scheduler):
     n_candidates : int or None, default=20
         Number of candidates. None: no limit except time and the size of the space.
     error : float, default=0.2
-        Maximum probability of dropping the candidate with the best mean over all folds, between 0
-        and 1, if differences between candidates are normally distributed over the folds. It is
-        reached only if the winner is only slightly better than the others: on recorded scores of
-        real models, with 0.2, 1 winner in 80 was dropped. A larger value saves more folds.
+        Maximum probability of dropping the candidate with the best mean over all folds, assuming
+        that differences between candidates are normally distributed over the folds. Between 0 and
+        1. It is reached only if the winner is only slightly better than the others: on recorded
+        scores of real models, with 0.2, 1 winner in 80 was dropped. A larger value saves more
+        folds.
 
     Notes
     -----

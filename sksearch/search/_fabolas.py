@@ -28,9 +28,9 @@ class FabolasSearchCV(BaseSearch):
     """Choose parameters and the amount of the resource together, by the expected gain per second.
 
     Fits on few rows, or of few epochs, are cheap and predict the result at full size. One Gaussian
-    process models the score as a function of parameters and size, another the seconds. Each step
-    evaluates a new candidate at any size, or a known candidate at a larger size: the one with the
-    largest expected improvement at full size divided by the cost.
+    process models the score as a function of parameters and size, and another one models the
+    seconds. Each step evaluates a new candidate at any size, or a known candidate at a larger
+    size: the one with the largest expected improvement at full size divided by the cost.
 
     Parameters
     ----------

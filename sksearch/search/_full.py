@@ -402,7 +402,7 @@ class RandomSearchCV(BaseSearch):
     n_iter : int or None, default=10
         Number of candidates. If lists contain no more, all are tried in the order of
         ``ParameterGrid``, and repeated entries of a list share their score. None: no limit except
-        `timeout` and `stop`, or all of a finite space if none of them is set.
+        `timeout` and `stop`, or all of a finite space if neither is set.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.

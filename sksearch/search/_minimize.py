@@ -138,7 +138,8 @@ def minimize(
         Stop when a loss at full resource is at most this value.
     callback : callable or None, default=None
         ``callback(history)`` is called after each evaluation; the search stops if it returns True.
-        If it has stopped the search, a repeated call with the same `checkpoint_dir` asks it first.
+        If it has stopped the search, a repeated `minimize` with the same `checkpoint_dir` calls it
+        first.
     workers : dict or None, default=None
         Limits of the calls:
 

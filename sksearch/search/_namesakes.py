@@ -273,7 +273,7 @@ class RandomizedSearchCV(RandomSearchCV):
     n_iter : int or None, default=10
         Number of candidates to draw. If lists contain no more, all are tried in the order of
         ``ParameterGrid``. None: distinct candidates until `timeout` or `stop` end the
-        search, or all of a finite space if none of them is set.
+        search, or all of a finite space if neither is set.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.
