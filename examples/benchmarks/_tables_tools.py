@@ -423,8 +423,8 @@ UNTUNED = "untuned"
 TOOLS = {
     "SearchCV": _our_tool(our_default),
     "GPBayesSearchCV": _our_tool(partial(our_class, name="GPBayesSearchCV", n_iter=MANY)),
-    "GPHalvingSearchCV folds": _our_tool(
-        partial(our_class, name="GPHalvingSearchCV", resource="folds")
+    "HalvingSearchCV folds": _our_tool(
+        partial(our_class, name="HalvingSearchCV", resource="folds")
     ),
     "RandomizedSearchCV": Tool(randomized, "scikit-learn"),
     "Optuna TPE": Tool(optuna, "optuna", ("optuna", "optuna.samplers", "optuna.pruners")),
