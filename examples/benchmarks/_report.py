@@ -69,6 +69,64 @@ def version_of(method, ours, packages, sources=SOURCES):
         return "missing"
 
 
+def recorded(path, keys, run):
+    """Yield a line for each key: the record's, or what is run now and appended to the record.
+
+    Parameters
+    ----------
+    path : Path or None
+        The record, JSON lines; None: everything is run and nothing is written.
+    keys : iterable of dict
+        What tells runs apart.
+    run : callable
+        ``run(**key) -> dict``, to be stored as JSON beside the key.
+    """
+    text = path.read_text(encoding="utf-8") if path is not None and path.exists() else ""
+    known = [json.loads(line) for line in text.splitlines()]
+    for key in keys:
+        line = next((line for line in known if key.items() <= line.items()), None)
+        if line is None:
+            line = key | run(**key)
+            if path is not None:
+                with path.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(line) + "\n")
+        yield line
+
+
+def by(lines, *names):
+    """Group lines by some of their fields, in the order of the first ones.
+
+    Parameters
+    ----------
+    lines : iterable of dict
+        From `recorded`.
+    *names : str
+        Fields.
+
+    Returns
+    -------
+    groups : dict of tuple to list of dict
+        By the values of the fields.
+    """
+    groups = {}
+    for line in lines:
+        groups.setdefault(tuple(line[name] for name in names), []).append(line)
+    return groups
+
+
+def print_rows(rows):
+    """Print rows as a page has them.
+
+    Parameters
+    ----------
+    rows : list of list of str
+        The head, and a row for each line.
+    """
+    head, *rows = rows
+    for row in [head, ["---", *["--:"] * (len(head) - 1)], *rows]:
+        print("| " + " | ".join(row) + " |")
+
+
 def collect(function, methods, tasks, n_seeds, n, versions, path, n_jobs):
     """Run what is not in the cache, and return everything.
 

@@ -8,13 +8,19 @@ candidates the search needs with the belief for what it has after n without. The
 for a good belief, and 2 n for a wrong one, at n = 10 and 20.
 
     python examples/benchmarks/beliefs.py [--seeds 5] [--samplers GP TPE forest random]
+        [--record examples/benchmarks/records/beliefs.jsonl]
+
+Runs that the record has are not repeated.
 """
 
 import argparse
 import math
 import sys
+from functools import cache
+from pathlib import Path
 
 import numpy as np
+from _report import by, print_bars, print_rows, recorded
 from _tasks import load_task
 from scipy.stats import norm
 
@@ -31,16 +37,17 @@ from sksearch.space import Beliefs, Space
 from sksearch.study import Study
 
 N = 60
-SHOWN = (5, 10, 20, 30, 45, 60)
+SHOWN = (5, 10, 20, 30, 60)
 JUDGED = (10, 20)
 TASKS = ("branin", "hartmann6", "mixed", "conditional")
 SAMPLERS = {
-    "GP": GPSampler(),
+    "random": PriorSampler(RandomSampler()),
     "TPE": TPESampler(),
     "forest": ForestSampler(),
-    "random": PriorSampler(RandomSampler()),
+    "GP": GPSampler(),
 }
 WIDTH = 0.15
+MOST = {"good": 1 / 1.5, "wrong": 2.0}  # of the candidates without a belief
 
 
 class Around:
@@ -78,14 +85,41 @@ def beliefs_around(space, params, rng):
     return Beliefs(space, given)
 
 
-def regrets(task, sampler, prior, seed):
-    """Return the regret of the best one after each candidate, shape (N,)."""
+@cache
+def priors_of(name, seed):
+    """Beliefs about a task by their kind."""
+    task, rng = load_task(name), np.random.default_rng(seed)
+    space = Space(task.space)
+    draws = [space.sample(rng) for _ in range(2_000)]
+    good = min(draws, key=task.regret)
+    wrong = max(draws[:10], key=task.regret)
+    return {
+        "without": None,
+        "good": beliefs_around(space, good, rng),
+        "wrong": beliefs_around(space, wrong, None),
+    }
+
+
+def run(sampler, belief, task, seed):
+    """Return the numbers of the candidates that were better than all before, and their regrets."""
+    prior, task = priors_of(task, seed)[belief], load_task(task)
     problem = Problem(Space(task.space), seed=seed, prior=prior, n_candidates=N)
-    study, found = Study(problem, sampler, FullFidelity(N)), []
+    study, steps, best, n = Study(problem, SAMPLERS[sampler], FullFidelity(N)), [], math.inf, 0
     while (job := study.ask()) is not None:
-        found.append(min(1.0, task.regret(job.params)))
+        n += 1
+        if (regret := min(1.0, task.regret(job.params))) < best:
+            best = regret
+            steps.append((n, round(regret, 5)))
         study.tell(job, Result(-task.loss(job.params, np.random.default_rng(seed))))
-    return np.minimum.accumulate(found)
+    return {"steps": steps}
+
+
+def curve_of(steps):
+    """Return the lowest regret after each candidate, shape (N,)."""
+    found = np.ones(N)
+    for n, regret in steps:
+        found[n - 1 :] = regret
+    return found
 
 
 def needed(curve, regret):
@@ -94,39 +128,55 @@ def needed(curve, regret):
     return int(there[0]) + 1 if len(there) else math.inf
 
 
+def counts_of(lines):
+    """Return mean curves, and candidates needed for the regrets without a belief."""
+    means = {
+        key: np.mean([curve_of(line["steps"]) for line in of], axis=0)
+        for key, of in by(lines, "sampler", "belief").items()
+    }
+    return {
+        (name, belief): (mean, [needed(mean, means[name, "without"][n - 1]) for n in JUDGED])
+        for (name, belief), mean in means.items()
+    }
+
+
+def table(lines):
+    """Return the rows of the page."""
+    rows = [["search", *(f"n = {n}" for n in SHOWN), *(f"for {n}" for n in JUDGED)]]
+    for (name, belief), (mean, counts) in counts_of(lines).items():
+        label = name if belief == "without" else f"{name}, {belief} belief"
+        rows.append(
+            [
+                label,
+                *(f"{mean[n - 1]:.3f}" for n in SHOWN),
+                *(str(n).replace("inf", f"over {N}") for n in counts),
+            ]
+        )
+    return rows
+
+
 def main():
     """Run, print, and return whether a bar failed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--samplers", nargs="+", choices=SAMPLERS, default=list(SAMPLERS))
+    parser.add_argument("--record", type=Path, help="file of runs, read first and appended to")
     args = parser.parse_args()
-    failed = False
-    print(f"{'':<16}" + "".join(f"{f'n = {n}':>9}" for n in SHOWN) + f"   needed for {JUDGED}")
-    for name in args.samplers:
-        curves = {"without": [], "good": [], "wrong": []}
-        for task in map(load_task, TASKS):
-            space = Space(task.space)
-            for seed in range(args.seeds):
-                rng = np.random.default_rng(seed)
-                draws = [space.sample(rng) for _ in range(2_000)]
-                good = min(draws, key=task.regret)
-                wrong = max(draws[:10], key=task.regret)
-                priors = {
-                    "without": None,
-                    "good": beliefs_around(space, good, rng),
-                    "wrong": beliefs_around(space, wrong, None),
-                }
-                for way, prior in priors.items():
-                    curves[way].append(regrets(task, SAMPLERS[name], prior, seed))
-        means = {way: np.mean(each, axis=0) for way, each in curves.items()}
-        for way, mean in means.items():
-            counts = [needed(mean, means["without"][n - 1]) for n in JUDGED]
-            line = "".join(f"{mean[n - 1]:>9.4f}" for n in SHOWN)
-            print(f"{f'{name}, {way}':<16}{line}   {counts}", flush=True)
-            share = {"good": 1 / 1.5, "wrong": 2.0}.get(way, 1.0)
-            failed |= any(count > share * n for count, n in zip(counts, JUDGED, strict=True))
-    print("bars:", "FAILED" if failed else "ok")
-    return int(failed)
+    keys = [
+        {"sampler": name, "belief": belief, "task": task, "seed": seed}
+        for name in args.samplers
+        for belief in ("without", *MOST)
+        for task in TASKS
+        for seed in range(args.seeds)
+    ]
+    lines = list(recorded(args.record, keys, run))
+    print_rows(table(lines))
+    bars = [
+        (f"{name}, {belief} belief", bool(np.all(counts <= MOST[belief] * np.array(JUDGED))))
+        for (name, belief), (_, counts) in counts_of(lines).items()
+        if belief in MOST
+    ]
+    return int(not print_bars(bars))
 
 
 if __name__ == "__main__":
