@@ -114,6 +114,66 @@ def by(lines, *names):
     return groups
 
 
+def steps_of(regrets):
+    """Return where a sequence of regrets falls, as pairs of number and lowest regret so far.
+
+    Parameters
+    ----------
+    regrets : iterable of float
+        Of each candidate.
+
+    Returns
+    -------
+    steps : list of (int, float)
+        Numbers begin at 1.
+    """
+    steps = []
+    for n, regret in enumerate(regrets, 1):
+        if not steps or regret < steps[-1][1]:
+            steps.append((n, round(float(regret), 5)))
+    return steps
+
+
+def needs_rows(lines, n, shown, judged, base):
+    """Return rows of mean regrets, and of candidates needed for those of a base.
+
+    Parameters
+    ----------
+    lines : iterable of dict
+        With ``sampler``, ``way`` and ``steps``.
+    n : int
+        Number of candidates of each run.
+    shown, judged : sequence of int
+        Numbers of candidates at which regrets are shown, and to which numbers are compared.
+    base : str
+        The way that others are compared with.
+
+    Returns
+    -------
+    rows : list of list of str
+        With a head.
+    needs : dict of tuple to ndarray
+        By sampler and way: the candidates needed, infinite if never.
+    """
+    means, needs = {}, {}
+    for key, of in by(lines, "sampler", "way").items():
+        curves = np.ones((len(of), n))
+        for curve, line in zip(curves, of, strict=True):
+            for first, regret in line["steps"]:
+                curve[first - 1 :] = regret
+        means[key] = curves.mean(axis=0)
+    rows = [["search", *(f"n = {i}" for i in shown), *(f"for {i}" for i in judged)]]
+    for (sampler, way), mean in means.items():
+        goals = (means[sampler, base][i - 1] for i in judged)
+        there = [mean <= goal for goal in goals]
+        counts = [each.argmax() + 1 if each.any() else np.inf for each in there]
+        needs[sampler, way] = np.array(counts)
+        cells = [f"{mean[i - 1]:.3f}" for i in shown]
+        cells += [f"over {n}" if count > n else str(count) for count in counts]
+        rows.append([f"{sampler}, {way}", *cells])
+    return rows, needs
+
+
 def print_rows(rows):
     """Print rows as a page has them.
 

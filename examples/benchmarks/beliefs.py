@@ -14,13 +14,12 @@ Runs that the record has are not repeated.
 """
 
 import argparse
-import math
 import sys
 from functools import cache
 from pathlib import Path
 
 import numpy as np
-from _report import by, print_bars, print_rows, recorded
+from _report import needs_rows, print_bars, print_rows, recorded, steps_of
 from _tasks import load_task
 from scipy.stats import norm
 
@@ -47,7 +46,7 @@ SAMPLERS = {
     "GP": GPSampler(),
 }
 WIDTH = 0.15
-MOST = {"good": 1 / 1.5, "wrong": 2.0}  # of the candidates without a belief
+MOST = {"good belief": 1 / 1.5, "wrong belief": 2.0}  # of the candidates without a belief
 
 
 class Around:
@@ -94,65 +93,26 @@ def priors_of(name, seed):
     good = min(draws, key=task.regret)
     wrong = max(draws[:10], key=task.regret)
     return {
-        "without": None,
-        "good": beliefs_around(space, good, rng),
-        "wrong": beliefs_around(space, wrong, None),
+        "no belief": None,
+        "good belief": beliefs_around(space, good, rng),
+        "wrong belief": beliefs_around(space, wrong, None),
     }
 
 
-def run(sampler, belief, task, seed):
-    """Return the numbers of the candidates that were better than all before, and their regrets."""
-    prior, task = priors_of(task, seed)[belief], load_task(task)
+def run(sampler, way, task, seed):
+    """Return the steps of the regret."""
+    prior, task = priors_of(task, seed)[way], load_task(task)
     problem = Problem(Space(task.space), seed=seed, prior=prior, n_candidates=N)
-    study, steps, best, n = Study(problem, SAMPLERS[sampler], FullFidelity(N)), [], math.inf, 0
+    study, found = Study(problem, SAMPLERS[sampler], FullFidelity(N)), []
     while (job := study.ask()) is not None:
-        n += 1
-        if (regret := min(1.0, task.regret(job.params))) < best:
-            best = regret
-            steps.append((n, round(regret, 5)))
+        found.append(min(1.0, task.regret(job.params)))
         study.tell(job, Result(-task.loss(job.params, np.random.default_rng(seed))))
-    return {"steps": steps}
+    return {"steps": steps_of(found)}
 
 
-def curve_of(steps):
-    """Return the lowest regret after each candidate, shape (N,)."""
-    found = np.ones(N)
-    for n, regret in steps:
-        found[n - 1 :] = regret
-    return found
-
-
-def needed(curve, regret):
-    """Count of candidates after which a mean curve has come to a regret."""
-    there = np.flatnonzero(curve <= regret)
-    return int(there[0]) + 1 if len(there) else math.inf
-
-
-def counts_of(lines):
-    """Return mean curves, and candidates needed for the regrets without a belief."""
-    means = {
-        key: np.mean([curve_of(line["steps"]) for line in of], axis=0)
-        for key, of in by(lines, "sampler", "belief").items()
-    }
-    return {
-        (name, belief): (mean, [needed(mean, means[name, "without"][n - 1]) for n in JUDGED])
-        for (name, belief), mean in means.items()
-    }
-
-
-def table(lines):
-    """Return the rows of the page."""
-    rows = [["search", *(f"n = {n}" for n in SHOWN), *(f"for {n}" for n in JUDGED)]]
-    for (name, belief), (mean, counts) in counts_of(lines).items():
-        label = name if belief == "without" else f"{name}, {belief} belief"
-        rows.append(
-            [
-                label,
-                *(f"{mean[n - 1]:.3f}" for n in SHOWN),
-                *(str(n).replace("inf", f"over {N}") for n in counts),
-            ]
-        )
-    return rows
+def rows_and_needs(lines):
+    """Return the rows of the page, and candidates needed for the regrets without a belief."""
+    return needs_rows(lines, N, SHOWN, JUDGED, "no belief")
 
 
 def main():
@@ -163,18 +123,18 @@ def main():
     parser.add_argument("--record", type=Path, help="file of runs, read first and appended to")
     args = parser.parse_args()
     keys = [
-        {"sampler": name, "belief": belief, "task": task, "seed": seed}
+        {"sampler": name, "way": way, "task": task, "seed": seed}
         for name in args.samplers
-        for belief in ("without", *MOST)
+        for way in ("no belief", *MOST)
         for task in TASKS
         for seed in range(args.seeds)
     ]
-    lines = list(recorded(args.record, keys, run))
-    print_rows(table(lines))
+    rows, needs = rows_and_needs(list(recorded(args.record, keys, run)))
+    print_rows(rows)
     bars = [
-        (f"{name}, {belief} belief", bool(np.all(counts <= MOST[belief] * np.array(JUDGED))))
-        for (name, belief), (_, counts) in counts_of(lines).items()
-        if belief in MOST
+        (f"{name}, {way}", bool(np.all(counts <= MOST[way] * np.array(JUDGED))))
+        for (name, way), counts in needs.items()
+        if way in MOST
     ]
     return int(not print_bars(bars))
 
