@@ -110,9 +110,9 @@ def run(sampler, way, task, seed):
     return {"steps": steps_of(found)}
 
 
-def rows_and_needs(lines):
-    """Return the rows of the page, and candidates needed for the regrets without a belief."""
-    return needs_rows(lines, N, SHOWN, JUDGED, "no belief")
+def table(lines):
+    """Return the rows of the page."""
+    return needs_rows(lines, N, SHOWN, JUDGED, "no belief")[0]
 
 
 def main():
@@ -129,7 +129,7 @@ def main():
         for task in TASKS
         for seed in range(args.seeds)
     ]
-    rows, needs = rows_and_needs(list(recorded(args.record, keys, run)))
+    rows, needs = needs_rows(recorded(args.record, keys, run), N, SHOWN, JUDGED, "no belief")
     print_rows(rows)
     bars = [
         (f"{name}, {way}", bool(np.all(counts <= MOST[way] * np.array(JUDGED))))

@@ -179,9 +179,9 @@ def run(sampler, way, model, table, seed):
     return {"steps": steps_of(regrets(*tasks[model][table], used, seed, first))}
 
 
-def rows_and_needs(lines):
-    """Return the rows of the page, and candidates needed for the regrets of the cold search."""
-    return needs_rows(lines, N, SHOWN, JUDGED, "cold")
+def table(lines):
+    """Return the rows of the page."""
+    return needs_rows(lines, N, SHOWN, JUDGED, "cold")[0]
 
 
 def main():
@@ -205,7 +205,7 @@ def main():
         for table in TABLES
         for seed in range(args.seeds)
     ]
-    rows, needs = rows_and_needs(list(recorded(args.record, keys, run)))
+    rows, needs = needs_rows(recorded(args.record, keys, run), N, SHOWN, JUDGED, "cold")
     print_rows(rows)
     bars = [
         (f"{name}, {way}", bool(np.all(counts <= MOST[way] * np.array(JUDGED))))
