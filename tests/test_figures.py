@@ -633,6 +633,57 @@ def test_ratios_on_messy_frames_are_those_of_the_record(script):
             assert as_shown(wilcoxon(np.log(found)).pvalue, p)
 
 
+# ---- several objectives, evolution
+
+FRONTS = {
+    "HypervolumeSampler": "hypervolume",
+    "ParEGO, process": "parego gp",
+    "ParEGO, densities": "parego tpe",
+    "NSGA2Sampler": "nsga2",
+    "random": "random",
+}
+FRONT_PROBLEMS = {"net, error and size": "mlp", "boosting, error and depth": "boosting"}
+
+
+@pytest.mark.parametrize(("after", "n"), [("# Several", 60), ("With 200 evaluations", 200)])
+def test_volumes_under_fronts_are_those_of_the_record(after, n, script):
+    page, volumes = PAGES["several-objectives"], {}
+    lines = [line for line in lines_of("fronts.jsonl") if line["n"] == n]
+    for line in script("fronts").volumes(lines):
+        volumes.setdefault((line["problem"], line["method"]), []).append(line["volume"])
+    head, *rows = rows_of(page, after)
+    for name, *cells in rows:
+        problem = FRONT_PROBLEMS.get(name, name.lower())
+        for method, cell in zip(head[1:], cells, strict=True):
+            method = FRONTS.get(method, method.lower().replace("-ii", "2"))
+            found = volumes.get((problem, method))
+            assert as_shown(np.mean(found), cell) if found else cell == "-", (problem, method)
+    if n == 200:
+        drawn = [np.mean(volumes[name[0].lower(), "random"]) for name in rows]
+        (shown,) = re.findall(r"random draws ([\d., and]+)\)", page)
+        assert all(map(as_shown, drawn, re.findall(r"[\d.]+", shown)))
+
+
+def test_ratios_of_evolution_are_those_of_the_record(script):
+    evolution, found = script("evolution"), {}
+    for path in sorted((RECORDS / "evolution").iterdir()):
+        record = json.loads(path.read_text(encoding="utf-8"))
+        (ours, *peers), ms = record["losses"], record["milliseconds"]
+        for peer in peers:
+            one, two = (
+                np.log(np.add(record["losses"][name], evolution.TINY)) for name in (ours, peer)
+            )
+            p = wilcoxon((one - two).ravel(), alternative="greater").pvalue
+            ratio = np.exp((one - two).mean())
+            found[peer] = ratio, p, ms[ours], ms[peer], ms[ours] / ms[peer]
+    rows = rows_of(PAGES["evolution-and-swarms"], "# Evolution")[1:]
+    assert len(rows) == len(found)
+    for _, _, *cells in rows:
+        of = [peer for peer, each in found.items() if all(map(as_shown, each, cells))]
+        assert len(of) == 1, cells
+        found.pop(of[0])
+
+
 # ---- tables of pages that scripts make from records
 
 #: Page, what comes before the table, the function that makes it, and its record.
@@ -681,6 +732,10 @@ def test_tables_are_those_that_scripts_make_from_records(page, after, function, 
     assert rows_of(PAGES[page], after) == [[cell.strip("`") for cell in row] for row in made]
 
 
+#: Fractions in the text of these pages that are settings.
+SETTINGS = {"beliefs": {".15"}, "predictions-that-hold": {"95", "1.96"}}
+
+
 @pytest.mark.parametrize("page", dict.fromkeys(page for page, *_ in TABLES))
 def test_figures_in_the_text_are_those_of_the_tables(page):
     """Decimal fractions and percentages; other numbers are sizes and settings."""
@@ -688,12 +743,9 @@ def test_figures_in_the_text_are_those_of_the_tables(page):
     tables = " ".join(line for line in lines if line.startswith("|"))
     text = re.sub(r"`[^`]*`", "", " ".join(line for line in lines if not line.startswith("|")))
     figures = re.findall(r"(?<![\w.])[\d,]*\.\d+|[\d,]+(?= %)", text)
-    settings = SETTINGS.get(page, set())
-    assert numbers(" ".join(figures)) - numbers(tables) == settings
+    assert numbers(" ".join(figures)) - numbers(tables) == SETTINGS.get(page, set())
 
 
-#: Fractions in the text of these pages that are no figures.
-SETTINGS = {}
 
 
 def test_pages_of_the_documents_have_records():
@@ -701,8 +753,8 @@ def test_pages_of_the_documents_have_records():
     linked = set(re.findall(r"\]\(measurements/([\w-]+)\.md", documents))
     checked = {"architectures", "which-history-transfer", "measured-bounds"}
     checked |= {"how-many-draws-to-the-best-of-600-models"}
-    recorded = {"several-objectives", "evolution-and-swarms"}  # not compared by a test
-    assert linked <= checked | recorded | {page for page, *_ in TABLES}
+    checked |= {"several-objectives", "evolution-and-swarms"}
+    assert linked <= checked | {page for page, *_ in TABLES}
 
 
 def test_each_record_of_the_documents_is_compared():
