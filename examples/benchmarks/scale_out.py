@@ -53,13 +53,17 @@ SEARCHES = {
     "GP": (sks.GPBayesSearchCV, FULL, samplers.GPSampler()),
     "TPE": (sks.TPESearchCV, FULL, samplers.TPESampler()),
     "forest": (sks.search.ForestBayesSearchCV, FULL, samplers.ForestSampler()),
-    "CMA-ES": (sks.search.CMAESSearchCV, FULL, samplers.CMAESSampler()),
-    "DE": (sks.search.DESearchCV, FULL, samplers.DESampler()),
+    "CMA-ES": (sks.search.EvolutionSearchCV, FULL | {"method": "cma-es"}, samplers.CMAESSampler()),
+    "DE": (sks.search.EvolutionSearchCV, FULL, samplers.DESampler()),
     "SearchCV": (sks.SearchCV, FULL, samplers.GPSampler()),
     "Hyperband": (sks.HyperbandSearchCV, HALF, samplers.RandomSampler()),
     "BOHB": (sks.BOHBSearchCV, HALF, samplers.TPESampler()),
     "DEHB": (sks.search.DEHBSearchCV, HALF, samplers.DESampler()),
-    "GPHyperband": (sks.search.GPHyperbandSearchCV, HALF, samplers.GPSampler("ei_distribution")),
+    "GPHyperband": (
+        sks.HyperbandSearchCV,
+        HALF | {"sampler": "gp"},
+        samplers.GPSampler("ei_distribution"),
+    ),
 }
 FAMILIES = ("arlbench", "fcnet", "hpobench_mlp", "nasbench201", "taskset")
 X = np.arange(50.0)[:, np.newaxis]
@@ -113,7 +117,9 @@ def table(lines):
     rows = [["search", *(f"{n} workers" for n in LEAST_BUSY)]]
     for name in dict.fromkeys(name for name, _ in found):
         shares = (np.mean([line["busy"] for line in found[name, n]]) for n in LEAST_BUSY)
-        rows.append([f"`{SEARCHES[name][0].__name__}`", *(f"{100 * x:.1f} %" for x in shares)])
+        cls, args, _ = SEARCHES[name]
+        part = "".join(f'({key}="{args[key]}")' for key in ("method", "sampler") if key in args)
+        rows.append([f"`{cls.__name__}{part}`", *(f"{100 * x:.1f} %" for x in shares)])
     return rows
 
 
@@ -146,7 +152,7 @@ def take(context, seconds, environment):
 def searched(name, work, n_workers, n_evaluations=N_EVALUATIONS):
     """Run a study on simulated workers, and return its history."""
     sampler, task = SEARCHES[name][2], work.task
-    n_epochs = task.n_epochs if SEARCHES[name][1] is HALF else None
+    n_epochs = task.n_epochs if "n_iterations" in SEARCHES[name][1] else None
     if n_epochs is None:
         scheduler, top = schedulers.FullFidelity(n_evaluations), task.n_epochs or 1
     else:  # each iteration costs about as much as (s_max + 1) ** 2 full evaluations
