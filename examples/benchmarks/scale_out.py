@@ -9,6 +9,7 @@ time of the loop for one task, whatever the number of workers, and the CPU time 
 trivial fit, next to scikit-learn's in one process, which also clones, sets parameters and scores.
 
     python examples/benchmarks/scale_out.py [--what busy regret loop] [--seeds 3] [--names GP TPE]
+        [--record examples/benchmarks/records/busy/searches.jsonl]
     python examples/benchmarks/scale_out.py --picture docs/images/workers.png
 
 Exit status 1 if a bar fails.
@@ -21,10 +22,11 @@ import sys
 import time
 import warnings
 import zlib
+from pathlib import Path
 
 import numpy as np
 from _development import DevelopmentTask, development_tasks
-from _report import print_bars
+from _report import by, print_bars, print_rows, recorded
 from scipy.stats import uniform
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import RandomizedSearchCV
@@ -106,7 +108,19 @@ def busy(name, n_workers, seed):
     )
     with VirtualClock(n_workers) as clock:
         search.fit(X)
-    return clock.utilisation
+    return {"busy": round(clock.utilisation, 5)}
+
+
+def table(lines):
+    """Return the rows of the page."""
+    found = by(lines, "name", "n_workers")
+    rows = [["search", *(f"{n} workers" for n in LEAST_BUSY)]]
+    for name in dict.fromkeys(name for name, _ in found):
+        shares = (np.mean([line["busy"] for line in found[name, n]]) for n in LEAST_BUSY)
+        cls, args, _ = SEARCHES[name]
+        part = "".join(f'({key}="{args[key]}")' for key in ("method", "sampler") if key in args)
+        rows.append([f"`{cls.__name__}{part}`", *(f"{100 * x:.1f} %" for x in shares)])
+    return rows
 
 
 class Folds(Workload):
@@ -224,19 +238,22 @@ def draw(path):
     figure.savefig(path, dpi=80)
 
 
-def measure_busy(names, seeds):
+def measure_busy(names, seeds, record):
     """Print the share of busy workers; return the bars."""
-    print(f"share of busy workers, mean of {seeds} searches", *LEAST_BUSY)
-    bars = []
-    for name in names:
-        shares = {n: np.mean([busy(name, n, s) for s in range(seeds)]) for n in LEAST_BUSY}
-        print(f"  {name:<14}", *(f"{share:>8.1%}" for share in shares.values()), flush=True)
-        if SEARCHES[name][2] != samplers.RandomSampler():
-            bars += [
-                (f"{name} keeps {n} workers busy {LEAST_BUSY[n]:.0%}", share >= LEAST_BUSY[n])
-                for n, share in shares.items()
-            ]
-    return bars
+    keys = [
+        {"name": name, "n_workers": n, "seed": seed}
+        for name in names
+        for n in LEAST_BUSY
+        for seed in range(seeds)
+    ]
+    lines = list(recorded(record, keys, busy))
+    print_rows(table(lines))
+    return [
+        (f"{name} keeps {n} workers busy {LEAST_BUSY[n]:.0%}",
+         bool(np.mean([line["busy"] for line in of]) >= LEAST_BUSY[n]))
+        for (name, n), of in by(lines, "name", "n_workers").items()
+        if SEARCHES[name][2] != samplers.RandomSampler()
+    ]  # fmt: skip
 
 
 def measure_regret(names, seeds):
@@ -280,6 +297,7 @@ def main():
     parser.add_argument("--what", nargs="+", default=["busy", "regret", "loop"])
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--names", nargs="+", default=list(SEARCHES))
+    parser.add_argument("--record", type=Path, help="file of shares, read first and appended to")
     parser.add_argument("--picture", metavar="PATH", help="draw the workers, and measure nothing")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -288,7 +306,7 @@ def main():
         return 0
     bars = measure_loop() if "loop" in args.what else []
     if "busy" in args.what:
-        bars += measure_busy(args.names, args.seeds)
+        bars += measure_busy(args.names, args.seeds, args.record)
     if "regret" in args.what:
         bars += measure_regret(args.names, args.seeds)
     return int(not print_bars(bars))
