@@ -17,12 +17,12 @@ With a record, a line of JSON for each run, only runs not in the record are run.
 """
 
 import argparse
-import json
 import warnings
 from itertools import product
 from pathlib import Path
 
 import numpy as np
+from _report import print_rows, recorded
 from scipy.stats import wilcoxon
 from sklearn.model_selection import train_test_split
 from systems import FRAMES, MOST_TRAIN, TABLES, load, mean, of_classes, of_numbers
@@ -33,7 +33,6 @@ from sksearch.fitting.finish import _members, _outcome
 from sksearch.fitting.finish._greedy_selection import _Choice, mean_of_choices
 
 MOST_CANDIDATES, MOST_MEMBERS, ROWS_OF_TABLES, MOST_TEST = 14, 10, 1_000, 3_000
-WAYS = ("winner", "metric", "log loss", "both")
 
 
 class Kept(_members.Members):
@@ -127,19 +126,27 @@ def compared(kept, truth, known):
     return found
 
 
-def show(lines):
-    """Print each way relative to the winner, and to the average selected by the metric."""
-    for other, field in product(("winner", "metric"), ("error", "loss")):
-        for way in WAYS:
-            pairs = [(line[way][field], line[other][field]) for line in lines if way in line]
-            each = np.array([a / b for a, b in pairs if a and b])
-            if way != other and len(each):
-                p = wilcoxon(np.log(each)).pvalue if np.any(each != 1) else 1.0
-                print(
-                    f"{way} / {other}: {field} {mean(each):.3f}, at most {each.max():.2f}, "
-                    f"{(each < 1).sum()} of {len(each)} lower, "
-                    f"{(each > 1).sum()} higher, p {p:.3f}"
-                )
+def table(lines):
+    """Return the rows of the page: each way relative to the winner, and both to the metric."""
+    rows = [["average", "relative to", "error", "at most", "lower", "higher", "p",
+             "log loss", "at most", "lower", "higher", "p", "members"]]  # fmt: skip
+    lines = list(lines)
+    for way, other in [("metric", "winner"), ("log loss", "winner"), ("both", "winner"),
+                       ("log loss", "metric"), ("both", "metric")]:  # fmt: skip
+        members = np.mean([line[way]["members"] for line in lines if way in line])
+        cells = [*cells_of(lines, way, other, "error"), *cells_of(lines, way, other, "loss")]
+        rows.append([way, other, *cells, f"{members:.1f}"])
+    return rows
+
+
+def cells_of(lines, way, other, field):
+    """Geometric mean and largest ratio, numbers of lower and higher figures, and Wilcoxon's p."""
+    pairs = [(line[way][field], line[other][field]) for line in lines if way in line]
+    each = np.array([a / b for a, b in pairs if a and b])
+    lower, higher = f"{(each < 1).sum()} of {len(each)}", str((each > 1).sum())
+    p = wilcoxon(np.log(each)).pvalue
+    shown = f"{p:.3f}" if p >= 0.001 else "<0.001"
+    return [f"{mean(each):.3f}", f"{each.max():.2f}", lower, higher, shown]
 
 
 def main():
@@ -153,18 +160,9 @@ def main():
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     _outcome.Members = Kept
-    old = args.record.read_text().splitlines() if args.record and args.record.exists() else []
-    lines = [json.loads(line) for line in old]
-    done = {(line["frame"], line["seed"]) for line in lines}
-    for key in product(args.frames, range(args.seeds)):
-        if key in done:
-            continue
-        lines.append(dict(zip(("frame", "seed"), key, strict=True)) | run(*key, args.seconds))
-        if args.record:
-            with args.record.open("a") as file:
-                file.write(json.dumps(lines[-1]) + "\n")
-        print(*key, lines[-1], flush=True)
-    show(lines)
+    pairs = product(args.frames, range(args.seeds))
+    keys = [{"frame": frame, "seed": seed, "seconds": args.seconds} for frame, seed in pairs]
+    print_rows(table(recorded(args.record, keys, run)))
 
 
 if __name__ == "__main__":
