@@ -140,7 +140,7 @@ class Study:
         bracket : int, default=0
             Bracket of the trial.
         parent : int or None, default=None
-            Parent trial. A new trial continues to train its fitted state.
+            Parent trial, whose fitted state the new trial continues to train.
         prediction : Prediction or None, default=None
             Score that the sampler predicted for a new trial.
 

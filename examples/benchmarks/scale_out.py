@@ -9,6 +9,7 @@ time of the loop for one task, whatever the number of workers, and the CPU time 
 trivial fit, next to scikit-learn's in one process, which also clones, sets parameters and scores.
 
     python examples/benchmarks/scale_out.py [--what busy regret loop] [--seeds 3] [--names GP TPE]
+        [--record examples/benchmarks/records/busy/searches.jsonl]
     python examples/benchmarks/scale_out.py --picture docs/images/workers.png
     python examples/benchmarks/scale_out.py --what peers [--record PATH]
 
@@ -26,11 +27,12 @@ import sys
 import time
 import warnings
 import zlib
+from pathlib import Path
 
 import _scale_out_peers
 import numpy as np
 from _development import DevelopmentTask, development_tasks
-from _report import print_bars
+from _report import by, print_bars, print_rows, recorded
 from scipy.stats import uniform
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import RandomizedSearchCV
@@ -58,13 +60,17 @@ SEARCHES = {
     "GP": (sks.GPBayesSearchCV, FULL, samplers.GPSampler()),
     "TPE": (sks.TPESearchCV, FULL, samplers.TPESampler()),
     "forest": (sks.search.ForestBayesSearchCV, FULL, samplers.ForestSampler()),
-    "CMA-ES": (sks.search.CMAESSearchCV, FULL, samplers.CMAESSampler()),
-    "DE": (sks.search.DESearchCV, FULL, samplers.DESampler()),
+    "CMA-ES": (sks.search.EvolutionSearchCV, FULL | {"method": "cma-es"}, samplers.CMAESSampler()),
+    "DE": (sks.search.EvolutionSearchCV, FULL, samplers.DESampler()),
     "SearchCV": (sks.SearchCV, FULL, samplers.GPSampler()),
     "Hyperband": (sks.HyperbandSearchCV, HALF, samplers.RandomSampler()),
     "BOHB": (sks.BOHBSearchCV, HALF, samplers.TPESampler()),
     "DEHB": (sks.search.DEHBSearchCV, HALF, samplers.DESampler()),
-    "GPHyperband": (sks.search.GPHyperbandSearchCV, HALF, samplers.GPSampler("ei_distribution")),
+    "GPHyperband": (
+        sks.HyperbandSearchCV,
+        HALF | {"sampler": "gp"},
+        samplers.GPSampler("ei_distribution"),
+    ),
 }
 FAMILIES = ("arlbench", "fcnet", "hpobench_mlp", "nasbench201", "taskset")
 X = np.arange(50.0)[:, np.newaxis]
@@ -109,7 +115,19 @@ def busy(name, n_workers, seed):
     )
     with VirtualClock(n_workers) as clock:
         search.fit(X)
-    return clock.utilisation
+    return {"busy": round(clock.utilisation, 5)}
+
+
+def table(lines):
+    """Return the rows of the page."""
+    found = by(lines, "name", "n_workers")
+    rows = [["search", *(f"{n} workers" for n in LEAST_BUSY)]]
+    for name in dict.fromkeys(name for name, _ in found):
+        shares = (np.mean([line["busy"] for line in found[name, n]]) for n in LEAST_BUSY)
+        cls, args, _ = SEARCHES[name]
+        part = "".join(f'({key}="{args[key]}")' for key in ("method", "sampler") if key in args)
+        rows.append([f"`{cls.__name__}{part}`", *(f"{100 * x:.1f} %" for x in shares)])
+    return rows
 
 
 class Folds(Workload):
@@ -141,7 +159,7 @@ def take(context, seconds, environment):
 def searched(name, work, n_workers, n_evaluations=N_EVALUATIONS):
     """Run a study on simulated workers, and return its history."""
     sampler, task = SEARCHES[name][2], work.task
-    n_epochs = task.n_epochs if SEARCHES[name][1] is HALF else None
+    n_epochs = task.n_epochs if "n_iterations" in SEARCHES[name][1] else None
     if n_epochs is None:
         scheduler, top = schedulers.FullFidelity(n_evaluations), task.n_epochs or 1
     else:  # each iteration costs about as much as (s_max + 1) ** 2 full evaluations
@@ -227,19 +245,22 @@ def draw(path):
     figure.savefig(path, dpi=80)
 
 
-def measure_busy(names, seeds):
+def measure_busy(names, seeds, record):
     """Print the share of busy workers; return the bars."""
-    print(f"share of busy workers, mean of {seeds} searches", *LEAST_BUSY)
-    bars = []
-    for name in names:
-        shares = {n: np.mean([busy(name, n, s) for s in range(seeds)]) for n in LEAST_BUSY}
-        print(f"  {name:<14}", *(f"{share:>8.1%}" for share in shares.values()), flush=True)
-        if SEARCHES[name][2] != samplers.RandomSampler():
-            bars += [
-                (f"{name} keeps {n} workers busy {LEAST_BUSY[n]:.0%}", share >= LEAST_BUSY[n])
-                for n, share in shares.items()
-            ]
-    return bars
+    keys = [
+        {"name": name, "n_workers": n, "seed": seed}
+        for name in names
+        for n in LEAST_BUSY
+        for seed in range(seeds)
+    ]
+    lines = list(recorded(record, keys, busy))
+    print_rows(table(lines))
+    return [
+        (f"{name} keeps {n} workers busy {LEAST_BUSY[n]:.0%}",
+         bool(np.mean([line["busy"] for line in of]) >= LEAST_BUSY[n]))
+        for (name, n), of in by(lines, "name", "n_workers").items()
+        if SEARCHES[name][2] != samplers.RandomSampler()
+    ]  # fmt: skip
 
 
 def measure_regret(names, seeds):
@@ -278,21 +299,24 @@ def measure_loop():
 
 
 def measure_peers(path):
-    """Print tasks a second and shares of busy workers; add the rows to a record."""
+    """Print the table of the page, and write the record."""
+    found = {}
     for mean, n in PEER_FITS:
-        print(f"fits of {mean:g} s: tasks a second, as a ratio to joblib, share of busy workers")
-        rows = {}
         for name in _scale_out_peers.PEERS:
             try:
-                row = rows[name] = _scale_out_peers.measured(name, mean, n)
+                found[name, mean] = _scale_out_peers.measured(name, mean, n)
             except ImportError as error:
-                print(f"  {name:<24} {error}")
-                continue
-            ratio = row["per_second"] / rows["joblib"]["per_second"]
-            print(f"  {name:<24} {row['per_second']:>8} {ratio:>6.2f} {row['busy']:>7.1%}", flush=True)
-            if path:
-                with open(path, "a") as file:
-                    file.write(json.dumps(row) + "\n")
+                print(f"{name} is left out: {error}")
+    for name in {name: None for name, _ in found}:
+        cells = []
+        for mean, _ in PEER_FITS:
+            row, plain = found[name, mean], found["joblib", mean]
+            cells += [f"{row['per_second']:.1f}", f"{row['per_second'] / plain['per_second']:.2f}"]
+            cells += [f"{row['busy']:.0%}"] * bool(mean)
+        print("|", " | ".join([name, *cells]), "|")
+    if path:
+        with open(path, "w") as file:
+            file.writelines(json.dumps(row) + "\n" for row in found.values())
     return []
 
 
@@ -302,7 +326,11 @@ def main():
     parser.add_argument("--what", nargs="+", default=["busy", "regret", "loop"])
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--names", nargs="+", default=list(SEARCHES))
-    parser.add_argument("--record", metavar="PATH", help='append the rows of "peers" to a file')
+<<<<<<< HEAD
+    parser.add_argument("--record", metavar="PATH", help='write the rows of "peers" to a file')
+=======
+    parser.add_argument("--record", type=Path, help="file of shares, read first and appended to")
+>>>>>>> main
     parser.add_argument("--picture", metavar="PATH", help="draw the workers, and measure nothing")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -313,7 +341,7 @@ def main():
     if "peers" in args.what:
         bars += measure_peers(args.record)
     if "busy" in args.what:
-        bars += measure_busy(args.names, args.seeds)
+        bars += measure_busy(args.names, args.seeds, args.record)
     if "regret" in args.what:
         bars += measure_regret(args.names, args.seeds)
     return int(not print_bars(bars))
