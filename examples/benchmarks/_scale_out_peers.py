@@ -26,7 +26,7 @@ N_WORKERS, N_FOLDS, SIGMA = 8, 5, 0.5
 SPACE = {"x": uniform(), "y": uniform()}
 DATA = np.arange(50.0)[:, np.newaxis]
 SPLITS = list(KFold(N_FOLDS).split(DATA))
-PACKAGES = ("sksearch", "scikit-learn", "joblib", "optuna", "ray", "dask-ml", "distributed")
+N_CANDIDATES = 64
 
 
 class Asleep(BaseEstimator):
@@ -238,18 +238,27 @@ PEERS = {
     "dask-ml": dask_ml,
     "RandomSearchCV on Dask": ours_dask,
 }
+#: The module that a search needs.
+PACKAGES = dict.fromkeys(PEERS) | {
+    "Optuna, SQLite": "optuna",
+    "Optuna, journal": "optuna",
+    "Ray Tune": "ray",
+    "dask-ml": "dask_ml",
+    "RandomSearchCV on Dask": "distributed",
+}
+VERSIONS = "sksearch", "scikit-learn", "joblib", "optuna", "ray", "dask-ml", "distributed"
 
 
-def measured(name, mean, n):
-    """Run one search, and return its row of the record."""
-    seconds, values = PEERS[name](mean, n)
+def measured(name, mean):
+    """Run one search, and return its figures."""
+    seconds, values = PEERS[name](mean, N_CANDIDATES)
     slept = sum(mean * duration(x, DATA[train]) for x in values for train, _ in SPLITS)
     versions = {}
-    for package in PACKAGES:
+    for package in VERSIONS:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             versions[package] = importlib.metadata.version(package)
     return {
-        "name": name, "mean": mean, "n_workers": N_WORKERS, "n_candidates": len(values),
-        "seconds": round(seconds, 3), "per_second": round(N_FOLDS * len(values) / seconds, 2),
+        "n_workers": N_WORKERS, "n_candidates": len(values), "seconds": round(seconds, 3),
+        "per_second": round(N_FOLDS * len(values) / seconds, 2),
         "busy": round(slept / (N_WORKERS * seconds), 4), "versions": versions,
     }  # fmt: skip

@@ -11,7 +11,8 @@ trivial fit, next to scikit-learn's in one process, which also clones, sets para
     python examples/benchmarks/scale_out.py [--what busy regret loop] [--seeds 3] [--names GP TPE]
         [--record examples/benchmarks/records/busy/searches.jsonl]
     python examples/benchmarks/scale_out.py --picture docs/images/workers.png
-    python examples/benchmarks/scale_out.py --what peers [--record PATH]
+    python examples/benchmarks/scale_out.py --what peers
+        [--record examples/benchmarks/records/busy/peers.jsonl]
 
 With "peers" other libraries (as far as they are installed) and this one search on eight real
 worker processes whose fits sleep, or last no time.
@@ -20,13 +21,13 @@ Exit status 1 if a bar fails.
 """
 
 import argparse
-import json
 import math
 import os
 import sys
 import time
 import warnings
 import zlib
+from importlib.util import find_spec
 from pathlib import Path
 
 import _scale_out_peers
@@ -50,7 +51,7 @@ N_FOLDS, EPOCHS, SIGMA = 5, 9, 0.5
 LEAST_BUSY = {16: 0.85, 100: 0.70}
 N_EVALUATIONS, WORSE = 64, 0.05
 LOOPS = (16, 100, 400, 1_000)
-PEER_FITS = ((0.2, 64), (0.0, 64))
+PEER_MEANS = 0.2, 0.0
 MAX_GROWTH, MAX_MS = 1.5, 1.0
 SPACE = {name: uniform() for name in "abcd"}
 FULL, HALF = {"n_iter": 192}, {"n_iterations": 16, "resource": "epochs", "max_resources": EPOCHS}
@@ -298,26 +299,34 @@ def measure_loop():
     ]
 
 
-def measure_peers(path):
-    """Print the table of the page, and write the record."""
-    found = {}
-    for mean, n in PEER_FITS:
-        for name in _scale_out_peers.PEERS:
-            try:
-                found[name, mean] = _scale_out_peers.measured(name, mean, n)
-            except ImportError as error:
-                print(f"{name} is left out: {error}")
-    for name in {name: None for name, _ in found}:
+def peer_table(lines):
+    """Tasks a second, as a ratio to joblib's, and shares of busy workers, as the page has them."""
+    head = (
+        "search",
+        *("tasks a second", "ratio", "busy"),
+        *("tasks a second, fits of 0 s", "ratio"),
+    )
+    rows = [list(head)]
+    runs = {(line["name"], line["mean"]): line for line in lines}
+    for name in {name: None for name, _ in runs}:
         cells = []
-        for mean, _ in PEER_FITS:
-            row, plain = found[name, mean], found["joblib", mean]
-            cells += [f"{row['per_second']:.1f}", f"{row['per_second'] / plain['per_second']:.2f}"]
-            cells += [f"{row['busy']:.0%}"] * bool(mean)
-        print("|", " | ".join([name, *cells]), "|")
-    if path:
-        with open(path, "w") as file:
-            file.writelines(json.dumps(row) + "\n" for row in found.values())
-    return []
+        for mean in PEER_MEANS:
+            rate, plain = (runs[each, mean]["per_second"] for each in (name, "joblib"))
+            cells += [f"{rate:.0f}", f"{rate / plain:.2f}"]
+            cells += [f"{runs[name, mean]['busy']:.0%}".replace("%", " %")] * bool(mean)
+        rows.append([name, *cells])
+    return rows
+
+
+def measure_peers(record):
+    """Print searches of other libraries on real workers."""
+    installed = [
+        name
+        for name, package in _scale_out_peers.PACKAGES.items()
+        if package is None or find_spec(package)
+    ]
+    keys = [{"name": name, "mean": mean} for name in installed for mean in PEER_MEANS]
+    print_rows(peer_table(recorded(record, keys, _scale_out_peers.measured)))
 
 
 def main():
@@ -326,11 +335,7 @@ def main():
     parser.add_argument("--what", nargs="+", default=["busy", "regret", "loop"])
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--names", nargs="+", default=list(SEARCHES))
-<<<<<<< HEAD
-    parser.add_argument("--record", metavar="PATH", help='write the rows of "peers" to a file')
-=======
     parser.add_argument("--record", type=Path, help="file of shares, read first and appended to")
->>>>>>> main
     parser.add_argument("--picture", metavar="PATH", help="draw the workers, and measure nothing")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -339,7 +344,7 @@ def main():
         return 0
     bars = measure_loop() if "loop" in args.what else []
     if "peers" in args.what:
-        bars += measure_peers(args.record)
+        measure_peers(args.record)
     if "busy" in args.what:
         bars += measure_busy(args.names, args.seeds, args.record)
     if "regret" in args.what:
