@@ -40,7 +40,7 @@ READS = ("read_", "load_", "fetch_", "open_")
 # Names by which code reads settings that libraries keep
 OF_LIBRARIES = {
     *("get_option", "rcParams", "get_config", "geterr", "geterrcall", "getcontext"),
-    *("getrecursionlimit", "getlocale", "localeconv", "get_printoptions", "getswitchinterval"),
+    *("getrecursionlimit", "getlocale", "localeconv", "get_printoptions", "get_default_dtype"),
 }
 # Modules with attributes that depend on the computer
 OF_COMPUTER = {"sys", "os", "platform", "time", "socket"}
