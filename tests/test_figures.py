@@ -625,6 +625,7 @@ TABLES = [
         "scale_out.table",
         "busy/searches.jsonl",
     ),
+    ("busy-workers", "\nEight real", "scale_out.peer_table", "busy/peers.jsonl"),
     ("epochs", "# Epochs", "epochs.table", "epochs.jsonl"),
     ("first-candidates", "# First", "mine_portfolios.table", "first_candidates.jsonl"),
     ("gradients-of-penalties", "# Gradients", "hypergradients.table", "hypergradients.jsonl"),
