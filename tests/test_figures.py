@@ -664,7 +664,7 @@ def test_tables_are_those_that_scripts_make_from_records(page, after, function, 
 
 #: Fractions in the text of these pages that are settings.
 SETTINGS = {
-    "averages-of-candidates": {"0.5"},
+    "averages-of-candidates": {".5"},
     "beliefs": {".15"},
     "predictions-that-hold": {"95", "1.96"},
 }
