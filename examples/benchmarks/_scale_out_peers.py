@@ -172,7 +172,7 @@ def optuna_journal(mean, n):
 
 def ray_tune(mean, n):
     """Ray Tune's random search, a trial for each candidate."""
-    os.environ |= {"RAY_AIR_NEW_OUTPUT": "0", "PYTHONPATH": os.pathsep.join(_paths())}
+    os.environ |= {"RAY_AUTH_MODE": "disabled", "PYTHONPATH": os.pathsep.join(_paths())}
     import ray
     from ray import tune
 
