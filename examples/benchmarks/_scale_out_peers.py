@@ -208,7 +208,9 @@ def _dask_client():
     import distributed
 
     os.environ["PYTHONPATH"] = os.pathsep.join(_paths())
-    cluster = distributed.LocalCluster(N_WORKERS, threads_per_worker=1, dashboard_address=":0")
+    cluster = distributed.LocalCluster(
+        n_workers=N_WORKERS, threads_per_worker=1, dashboard_address=":0"
+    )
     with cluster, distributed.Client(cluster) as client:
         yield client
 

@@ -309,9 +309,12 @@ def peer_table(lines):
     for name in dict.fromkeys(name for name, _ in runs):
         rows.append([name])
         for mean in means:
-            rate, plain = (runs[each, mean]["per_second"] for each in (name, "joblib"))
-            rows[-1] += [f"{rate:.1f}", f"{rate / plain:.2f}"]
-            rows[-1] += [f"{100 * runs[name, mean]['busy']:.0f} %"] * bool(mean)
+            cells = ["-", "-", *["-"] * bool(mean)]
+            if (name, mean) in runs:
+                line, plain = runs[name, mean], runs["joblib", mean]["per_second"]
+                cells[:2] = f"{line['per_second']:.1f}", f"{line['per_second'] / plain:.2f}"
+                cells[2:] = [f"{100 * line['busy']:.0f} %"] * bool(mean)
+            rows[-1] += cells
     return rows
 
 
