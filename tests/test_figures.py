@@ -751,7 +751,7 @@ def test_tables_are_those_that_scripts_make_from_records(page, after, function, 
 
 
 #: Fractions in the text of these pages that are settings.
-SETTINGS = {"beliefs": {".15"}, "predictions-that-hold": {"95", "1.96"}}
+SETTINGS = {"beliefs": {".15"}, "busy-workers": {"70"}, "predictions-that-hold": {"95", "1.96"}}
 
 
 @pytest.mark.parametrize("page", dict.fromkeys(page for page, *_ in TABLES))
