@@ -65,7 +65,7 @@ TICS = {
     "else": Tic(r"(?<!thing )\belse\b(?!')|\band so on\b", 0, "otherwise; name them"),
 }
 #: Highest sum of the rates in texts not yet rewritten; lower it as they improve.
-CEILINGS = {"other pages": 5.5, "docstrings": 2.4, "messages": 3.2}
+CEILINGS = {"other pages": 5.5, "docstrings": 2.3, "messages": 2.8}
 USER_PAGES = [
     *("README.md", "docs/index.md", "docs/tutorial.md", "docs/migration.md", "docs/glossary.md"),
     *("docs/benchmarks.md", "docs/background.md", "docs/guide/*.md", "docs/howto/*.md"),

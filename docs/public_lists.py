@@ -49,7 +49,7 @@ FAMILIES = {
     "Random and quasi-random draws": ("_full",),
     "Weak candidates are stopped early": ("_fidelity", "_incremental", "_asynchronous"),
     "Candidates are learnt": ("_learning",),
-    "Learnt, and stopped early": ("_halving_hybrids", "_hybrids", "_fabolas"),
+    "Learnt, and stopped early": ("_hybrids", "_fabolas"),
     "Evolution and populations": ("_evolution", "_pbt"),
     "Gradients": ("_hypergradient",),
     "A search of your own": ("_base", "_parts"),

@@ -13,6 +13,7 @@ training, and the best one is trained from the beginning.
 ::
 
     python examples/experiment_weight_sharing.py [--epochs 20] [--shared-epochs 60] [--seeds 3]
+        [--record examples/benchmarks/records/weight_sharing.jsonl]
 
 Printed: the epochs of both ways, the rank correlation of shared scores and scores of nets trained
 alone, and the test error of the net that each way chooses. The digits of scikit-learn; a minute
@@ -25,7 +26,9 @@ for a seed.
 """
 
 import argparse
+import json
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 from scipy.stats import spearmanr
@@ -136,18 +139,29 @@ def run(epochs, shared_epochs, seed):
     }
 
 
+def table(lines):
+    """Return the rows of the page: a result, of each seed, and their mean."""
+    rows = [["", *(f"seed {i}" for i in range(len(lines))), "mean"]]
+    for name in lines[0]:
+        values = [line[name] for line in lines]
+        shown = "{:.0f}" if name.startswith("epochs") else "{:.3f}"
+        rows.append([name, *map(shown.format, [*values, np.mean(values)])])
+    return rows
+
+
 def main():
     """Print the results of each seed, and their means."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
     parser.add_argument("--epochs", type=int, default=20, help="of a net that is trained alone")
     parser.add_argument("--shared-epochs", type=int, default=60, help="of the super-net")
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--record", type=Path, help="where to write the results")
     args = parser.parse_args()
     found = [run(args.epochs, args.shared_epochs, seed) for seed in range(args.seeds)]
-    for name in found[0]:
-        values = [one[name] for one in found]
-        shown = " ".join(f"{value:8.4g}" for value in values)
-        print(f"{name:<24}{shown}   mean {np.mean(values):.4g}", flush=True)
+    if args.record is not None:
+        args.record.write_text("".join(f"{json.dumps(one)}\n" for one in found))
+    for row in table(found):
+        print(f"{row[0]:<24}" + "".join(f"{cell:>9}" for cell in row[1:]))
 
 
 if __name__ == "__main__":

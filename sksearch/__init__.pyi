@@ -6,7 +6,7 @@ from sksearch.search import (
     ASHASearchCV as ASHASearchCV,
     BOHBSearchCV as BOHBSearchCV,
     GPBayesSearchCV as GPBayesSearchCV,
-    GPHalvingSearchCV as GPHalvingSearchCV,
+    HalvingSearchCV as HalvingSearchCV,
     HyperbandSearchCV as HyperbandSearchCV,
     PBTSearchCV as PBTSearchCV,
     RandomSearchCV as RandomSearchCV,

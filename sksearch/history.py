@@ -297,7 +297,7 @@ class Trial:
     bracket : int
         Bracket in which the trial was started.
     parent : int or None
-        Parent trial. This trial continues to train its fitted state.
+        Parent trial, whose fitted state this trial continues to train.
     results : dict of int to Result
         Results by resource, in the order of arrival.
     running : int or None

@@ -30,6 +30,7 @@ from sklearn.preprocessing import StandardScaler
 
 import sksearch
 from sksearch import When
+from sksearch.samplers import GPSampler
 from tests.frozen.cases import FILE, all_cases, as_json, run, write_file
 
 X, y = make_classification(120, 6, n_informative=4, flip_y=0.2, random_state=0)
@@ -88,9 +89,22 @@ def cases():
             estimator, space, scheduler="asynchronous", **args
         ),
         "BOHB all": sksearch.BOHBSearchCV(estimator, space, transfer="all", **args),
-        "GPHyperband joint": sksearch.search.GPHyperbandSearchCV(
-            estimator, space, transfer="joint", n_iterations=2, workers={"batch_size": 2}, **args
+        "GPHyperband joint": sksearch.HyperbandSearchCV(
+            estimator,
+            space,
+            sampler=GPSampler("ei_distribution", transfer="joint"),
+            n_iterations=2,
+            workers={"batch_size": 2},
+            **args,
         ),
+        "Hyperband gp": sksearch.HyperbandSearchCV(estimator, space, sampler="gp", **args),
+        "Halving tpe": sksearch.HalvingSearchCV(estimator, space, sampler="tpe", **args),
+        **{
+            f"Evolution {method}": sksearch.search.EvolutionSearchCV(
+                *WHOLE[:2], method=method, **FEW
+            )
+            for method in ("cma-es", "genetic", "pso")
+        },
         "Hyperband algorithm1": sksearch.HyperbandSearchCV(
             estimator, space, candidates="algorithm1", ensemble=2, **args
         ),

@@ -83,7 +83,7 @@ def failed_checks(search):
 #: Of each kind of `fit` one search: the others differ from these in what they propose.
 SEARCHES = [
     sksearch.RandomSearchCV, sksearch.SearchCV, sksearch.HyperbandSearchCV,
-    sksearch.GPBayesSearchCV, sksearch.GPHalvingSearchCV, sksearch.model_selection.GridSearchCV,
+    sksearch.GPBayesSearchCV, sksearch.HalvingSearchCV, sksearch.model_selection.GridSearchCV,
     sksearch.model_selection.HalvingRandomSearchCV, sksearch.PBTSearchCV,
     sksearch.search.HypergradientSearchCV,
 ]  # fmt: skip
@@ -131,7 +131,7 @@ def failed_checks_of_scikit_learns(name):
 
 
 @pytest.mark.whole
-@pytest.mark.parametrize("cls", [sksearch.RandomSearchCV, sksearch.GPHalvingSearchCV])
+@pytest.mark.parametrize("cls", [sksearch.RandomSearchCV, sksearch.HalvingSearchCV])
 def test_no_check_of_a_regressor_fails_that_scikit_learns_search_passes(cls):
     search = cls(Ridge(), **space_of(cls, "alpha"), cv=2, random_state=0)
     name = cls.__name__ if hasattr(model_selection, cls.__name__) else "RandomizedSearchCV"

@@ -56,95 +56,13 @@ def as_shown(value, shown):
     return abs(value - float(shown)) <= 0.5000001 * 10.0**-decimals
 
 
-# ---- averages, lists of models, FLAML
+# ---- lists of models
 
 
-def errors(name, scoring=None, seconds=30):
-    """By table: 1 - score on the test rows, and the log loss."""
-    return {
-        line["table"]: (1 - line["test"], -line["smooth"])
-        for line in lines_of("many_models.jsonl")
-        if (line["name"], line.get("scoring"), line["seconds"]) == (name, scoring, seconds)
-    }
-
-
-def test_errors_compared_with_flaml_match_the_record():
-    rows = rows_of(MEASUREMENTS, "**Compared with FLAML**")
-    columns = [errors("all of them"), errors("averaged"), errors("FLAML")]
-    assert len(rows) == 13
-    for table, *shown in rows[1:]:
-        for column, text in zip(columns, shown, strict=True):
-            assert as_shown(column[table][0], text), table
-    ours, theirs = (np.array([column[row[0]][0] for row in rows[1:]]) for column in columns[::2])
-    assert (ours < theirs).sum() == 10
-    assert as_shown(np.exp(np.log(ours / theirs).mean()), "0.87")
-    assert "ahead on 10 of 12, with errors 13 % smaller" in " ".join(MEASUREMENTS.split())
-
-
-def test_errors_compared_with_flaml_after_a_minute_match_the_record():
-    ours, theirs = errors("all of them", seconds=60), errors("FLAML", seconds=60)
-    ratios = np.array([ours[table][0] / theirs[table][0] for table in theirs])
-    assert len(ratios) == 12
-    assert "ahead on 9 of 12, with errors 15 % smaller" in " ".join(MEASUREMENTS.split())
-    assert (ratios < 1).sum() == 9
-    assert as_shown(np.exp(np.log(ratios).mean()), "0.85")
-    assert as_shown(ratios.max(), "1.09")
-
-
-def test_errors_compared_with_autogluon_match_the_record():
-    rows = rows_of(MEASUREMENTS, "**Compared with AutoGluon**")
-    names = ("all of them", "averaged", "AutoGluon")
-    columns = [errors(name, seconds=seconds) for seconds in (30, 60) for name in names]
-    assert len(rows) == 13
-    for table, *shown in rows[1:]:
-        for column, text in zip(columns, shown, strict=True):
-            assert as_shown(column[table][0], text), table
-    found = np.array([[column[row[0]][0] for row in rows[1:]] for column in columns])
-    found = found.reshape(2, 3, 12)  # seconds, names, tables
-    ratios = (found[:, :2] / found[:, 2:]).reshape(4, 12)
-    assert (ratios < 1).sum(axis=1).tolist() == [8, 11, 8, 10]
-    means = np.exp(np.log(ratios).mean(axis=1))
-    assert all(map(as_shown, means, ("0.79", "0.77", "0.78", "0.74")))
-    text = " ".join(MEASUREMENTS.split())
-    assert "on 11 of 12 tables after 30 s, by 23 %" in text
-    assert "on 10 after 60 s, by 26 %" in text
-    assert "on 8 both times, by 21 and 22 %" in text
-
-
-def test_runs_behind_untuned_models_match_the_record():
-    untuned = {
-        line["table"]: line["test"]
-        for line in lines_of("many_models.jsonl")
-        if line["name"] == "untuned"
-    }
-    behind = {
-        (name, seconds): {
-            table: f"{100 * (untuned[table] - 1 + error):.1f}"
-            for table, (error, _) in errors(name, seconds=seconds).items()
-            if untuned.get(table, 0) - 1 + error > 0.005
-        }
-        for name in ("all of them", "averaged")
-        for seconds in (30, 60)
-    }
-    assert behind == {
-        ("all of them", 30): {},
-        ("all of them", 60): {"phoneme": "0.6", "satimage": "0.7"},
-        ("averaged", 30): {"phoneme": "0.6"},
-        ("averaged", 60): {},
-    }
-    assert "in 2 of 12 of 60 s (phoneme 0.6 and satimage 0.7 %)" in " ".join(MEASUREMENTS.split())
-
-
-def test_errors_of_averages_match_the_record():
-    names = ("all of them", "averaged")
-    for after, seconds in [("\n# Averages of candidates", 30), ("**After 60 s**", 60)]:
-        columns = [(errors(name, seconds=seconds), 0) for name in names]
-        columns += [(errors(name, "neg_log_loss", seconds), 1) for name in names]
-        rows = rows_of(MEASUREMENTS, after)[1:]
-        assert len(rows) == 12
-        for table, *shown in rows:
-            for (column, which), text in zip(columns, shown, strict=True):
-                assert not text or as_shown(column[table][which], text), table
+def errors(name):
+    """1 - score on the test rows, by table."""
+    lines = lines_of("many_models.jsonl")
+    return {line["table"]: 1 - line["test"] for line in lines if line["name"] == name}
 
 
 def test_scores_of_lists_match_the_record():
@@ -155,7 +73,7 @@ def test_scores_of_lists_match_the_record():
     scores = {name: errors(name) for name in (*names, "averaged")}
     behind = {name: [] for name in scores}
     for table, *shown in rows:
-        of = {name: 1 - scores[name][table][0] for name in scores}
+        of = {name: 1 - scores[name][table] for name in scores}
         for name, text in zip(names, shown, strict=False):
             assert as_shown(of[name], text), table
         best = max(of[name] for name in names[1:])
@@ -243,16 +161,19 @@ def test_errors_of_the_six_searches_match_the_record():
     assert f"{100 * best['mnist']:.2f} % on MNIST" in page
     assert f"{100 * best['cifar10']:.2f} % on CIFAR-10" in page
     reproduced = (ROOT / "docs" / "records" / "reproduced.md").read_text(encoding="utf-8")
-    assert f"{len(runs)} runs: on MNIST" in reproduced
+    assert f"{len(runs)} of 36 runs: on MNIST" in reproduced
+    assert f"{len(runs)} of 36 searches ended" in page
     assert all(f"the best net {100 * error:.2f} %" in reproduced for error in best.values())
 
 
-def test_the_picture_of_lists_matches_the_record(monkeypatch):
+def test_the_picture_of_systems_matches_the_record(monkeypatch):
     monkeypatch.syspath_prepend(RECORDS.parent)
-    from _many_models_picture import ratios
+    from _systems_picture import PANELS, ratios
 
-    with Image.open(ROOT / "docs" / "images" / "many_models.png") as picture:
-        assert json.loads(picture.text["Description"]) == ratios(lines_of("many_models.jsonl"))
+    lines = [line for line in lines_of("systems.jsonl") if line["seconds"] == 60]
+    with Image.open(ROOT / "docs" / "images" / "systems.png") as picture:
+        drawn = json.loads(picture.text["Description"])
+    assert drawn == {field: ratios(lines, field) for field in PANELS}
 
 
 # ---- pages beside each other
@@ -380,14 +301,32 @@ def test_draws_to_the_best_of_600_models_are_those_of_the_record(script):
 
 def means():
     """Mean and error of 300 runs by problem and search."""
-    *lines, seeds = lines_of("reproduced/hybrids.jsonl")
-    shown = f"with 400 other seeds it has {seeds['mean']:.3f} ± {seeds['error']:.3f}"
-    assert shown in " ".join(REPRODUCED.split())
-    assert seeds["runs"] == 400
+    lines = lines_of("reproduced/hybrids.jsonl")
+    lines = [line for line in lines if ", seeds " not in line["search"]]
     assert {(line["runs"], line["protocol"]) for line in lines} == {(300, "published")}
     found = {(line["problem"], line["search"]): (line["mean"], line["error"]) for line in lines}
     assert len(found) == len(lines) == 15
     return found
+
+
+def test_means_of_other_seeds_are_those_of_the_record():
+    """Of each range of seeds, and of all of them compared with the estimator's parts."""
+    text, found = " ".join(REPRODUCED.split()), []
+    for line in lines_of("reproduced/hybrids.jsonl")[15:]:
+        seeds = line["search"].removeprefix("NONE, seeds ")
+        assert re.search(rf"{seeds} have {line['mean']:.3f} ± {line['error']:.3f}", text), seeds
+        found.append((line["runs"], line["mean"], line["error"]))
+    runs, each, errors = np.array(found).T
+    mean, error = runs @ each / runs.sum(), np.hypot.reduce(runs * errors) / runs.sum()
+    (parts,) = (
+        line
+        for line in lines_of("reproduced/parts.jsonl")
+        if (line["problem"], line["search"]) == ("flat Branin", "ours, all parts")
+    )
+    away = abs(mean - parts["mean"]) / np.hypot(error, parts["error"])
+    assert f"All {int(runs.sum()):,} have {mean:.3f} ± {error:.3f}, {away:.1f} errors of" in text
+    assert f"its parts ({parts['mean']:.3f} ± {parts['error']:.3f})" in text
+    assert away < 2
 
 
 def test_means_of_hybrids_are_those_of_the_record(script):
@@ -620,51 +559,134 @@ def test_speeds_are_those_of_the_record(script):
     assert all(as_shown(1e3 * s, text) for s, text in zip(found.values(), ours, strict=True))
 
 
-def test_ratios_on_messy_frames_are_those_of_the_record(script):
-    messy, lines = script("messy"), lines_of("messy.jsonl")
-    for seconds, one, other, *shown in rows_of(PAGES["messy-frames"], "\n| seconds")[1:]:
-        runs = [line for line in lines if line["seconds"] == float(seconds)]
-        for field, (mean, most, lower, p) in (("error", shown[:4]), ("loss", shown[4:])):
-            found = messy.ratios(runs, field, one, other)
-            assert as_shown(np.exp(np.log(found).mean()), mean)
-            assert as_shown(found.max(), most)
-            assert lower == f"{(found < 1).sum()} of {len(found)}"
-            assert as_shown(wilcoxon(np.log(found)).pvalue, p)
+# ---- several objectives, evolution
+
+FRONTS = {
+    "HypervolumeSampler": "hypervolume",
+    "ParEGO, process": "parego gp",
+    "ParEGO, densities": "parego tpe",
+    "NSGA2Sampler": "nsga2",
+    "random": "random",
+}
+FRONT_PROBLEMS = {"net, error and size": "mlp", "boosting, error and depth": "boosting"}
 
 
-def test_paired_runs_of_fabolas_are_those_of_the_record():
-    page, lines = " ".join(PAGES["size-and-params-together"].split()), lines_of("fabolas.jsonl")
-    assert len(lines) == 15
-    assert {line["seed"] for line in lines} == {0}
-    for method, name in {
-        "Fabolas": "Fabolas",
-        "GP, halving": "the halving process",
-        "Hyperband": "Hyperband",
-    }.items():
-        means = np.mean([line["regrets"] for line in lines if line["method"] == method], axis=0)
-        assert (
-            f"{name}{' has' * (method == 'Fabolas')} {', '.join(f'{m:.3f}' for m in means)}"
-            in page
-        )
-    assert f"more than {100 * max(line['proposals'] for line in lines):.1f} % on proposals" in page
+@pytest.mark.parametrize(("after", "n"), [("# Several", 60), ("With 200 evaluations", 200)])
+def test_volumes_under_fronts_are_those_of_the_record(after, n, script):
+    page, volumes = PAGES["several-objectives"], {}
+    lines = [line for line in lines_of("fronts.jsonl") if line["n"] == n]
+    for line in script("fronts").volumes(lines):
+        volumes.setdefault((line["problem"], line["method"]), []).append(line["volume"])
+    head, *rows = rows_of(page, after)
+    for name, *cells in rows:
+        problem = FRONT_PROBLEMS.get(name, name.lower())
+        for method, cell in zip(head[1:], cells, strict=True):
+            method = FRONTS.get(method, method.lower().replace("-ii", "2"))
+            found = volumes.get((problem, method))
+            assert as_shown(np.mean(found), cell) if found else cell == "-", (problem, method)
+    if n == 200:
+        drawn = [np.mean(volumes[name[0].lower(), "random"]) for name in rows]
+        (shown,) = re.findall(r"random draws ([\d., and]+)\)", page)
+        assert all(map(as_shown, drawn, re.findall(r"[\d.]+", shown)))
 
 
-#: Pages of the documents' map whose figures are not in a record: only their commands check them.
-UNRECORDED = {
-    *("beliefs", "busy-workers", "epochs", "first-candidates", "gradients-of-penalties"),
-    *("hyperband-against-random-search", "learning-one-fidelity", "predictions-that-hold"),
-    *("results-of-other-tables", "simulated-trainings", "size-and-params-together"),
-    *("weights-that-architectures-share", "what-an-appended-row-costs"),
+def test_ratios_of_evolution_are_those_of_the_record(script):
+    evolution, found = script("evolution"), {}
+    for path in sorted((RECORDS / "evolution").iterdir()):
+        record = json.loads(path.read_text(encoding="utf-8"))
+        (ours, *peers), ms = record["losses"], record["milliseconds"]
+        for peer in peers:
+            one, two = (
+                np.log(np.add(record["losses"][name], evolution.TINY)) for name in (ours, peer)
+            )
+            p = wilcoxon((one - two).ravel(), alternative="greater").pvalue
+            ratio = np.exp((one - two).mean())
+            found[peer] = ratio, p, ms[ours], ms[peer], ms[ours] / ms[peer]
+    rows = rows_of(PAGES["evolution-and-swarms"], "# Evolution")[1:]
+    assert len(rows) == len(found)
+    for _, _, *cells in rows:
+        of = [peer for peer, each in found.items() if all(map(as_shown, each, cells))]
+        assert len(of) == 1, cells
+        found.pop(of[0])
+
+
+# ---- tables of pages that scripts make from records
+
+#: Page, what comes before the table, the function that makes it, and its record.
+TABLES = [
+    ("averages-of-candidates", "# Averages", "averages.table", "averages.jsonl"),
+    ("other-systems", "# Other", "systems.ratio_table", "systems.jsonl"),
+    ("other-systems", "\n| seconds | data | figure", "systems.rank_table", "systems.jsonl"),
+    ("beliefs", "# Beliefs", "beliefs.table", "beliefs.jsonl"),
+    ("busy-workers", "# Busy", "asynchronous.table", "busy/halving.jsonl"),
+    (
+        "busy-workers",
+        "`python examples/benchmarks/scale",
+        "scale_out.table",
+        "busy/searches.jsonl",
+    ),
+    ("busy-workers", "\nEight real", "scale_out.peer_table", "busy/peers.jsonl"),
+    ("epochs", "# Epochs", "epochs.table", "epochs.jsonl"),
+    ("first-candidates", "# First", "mine_portfolios.table", "first_candidates.jsonl"),
+    ("gradients-of-penalties", "# Gradients", "hypergradients.table", "hypergradients.jsonl"),
+    ("hyperband-against-random-search", "# Hyperband", "hyperband.table", "hyperband.jsonl"),
+    ("learning-one-fidelity", "# Learning", "sample_efficiency.table", "one_fidelity.jsonl"),
+    ("predictions-that-hold", "# Predictions", "intervals.table", "intervals.jsonl"),
+    ("results-of-other-tables", "# Results", "warm_start.table", "warm_start.jsonl"),
+    (
+        *("results-of-other-tables", "**Functions.**"),
+        *("warm_start_functions.table", "warm_start_functions.jsonl"),
+    ),
+    ("size-and-params-together", "# Size", "fabolas.table", "fabolas.jsonl"),
+    ("size-and-params-together", "\n| Fabolas ahead", "fabolas.comparison", "fabolas.jsonl"),
+    (
+        *("weights-that-architectures-share", "# Weights"),
+        *("experiment_weight_sharing.table", "weight_sharing.jsonl"),
+    ),
+]
+
+
+#: Packages that scripts import.
+NEEDED = {
+    "experiment_weight_sharing": ["torch"],
+    "mine_portfolios": ["catboost", "lightgbm", "xgboost"],
 }
 
 
-def test_pages_of_the_documents_without_a_record_are_known():
+@pytest.mark.parametrize(("page", "after", "function", "record"), TABLES, ids=lambda each: each)
+def test_tables_are_those_that_scripts_make_from_records(page, after, function, record, script):
+    name, _, function = function.partition(".")
+    for package in NEEDED.get(name, ()):
+        pytest.importorskip(package)
+    made = getattr(script(name), function)(lines_of(record))
+    assert rows_of(PAGES[page], after) == [[cell.strip("`") for cell in row] for row in made]
+
+
+#: Fractions in the text of these pages that are settings.
+SETTINGS = {
+    "averages-of-candidates": {".5"},
+    "beliefs": {".15"},
+    "predictions-that-hold": {"95", "1.96"},
+}
+
+
+@pytest.mark.parametrize("page", dict.fromkeys(page for page, *_ in TABLES))
+def test_figures_in_the_text_are_those_of_the_tables(page):
+    """Decimal fractions and percentages; other numbers are sizes and settings."""
+    lines = PAGES[page].splitlines()
+    tables = " ".join(line for line in lines if line.startswith("|"))
+    text = re.sub(r"`[^`]*`", "", " ".join(line for line in lines if not line.startswith("|")))
+    figures = re.findall(r"(?<![\w.])[\d,]*\.\d+|[\d,]+(?= %)", text)
+    assert numbers(" ".join(figures)) - numbers(tables) == SETTINGS.get(page, set())
+
+
+def test_pages_of_the_documents_have_records():
     documents = (ROOT / "docs" / "records" / "documents.md").read_text(encoding="utf-8")
     linked = set(re.findall(r"\]\(measurements/([\w-]+)\.md", documents))
     checked = {"architectures", "which-history-transfer", "measured-bounds"}
     checked |= {"how-many-draws-to-the-best-of-600-models"}
-    recorded = {"several-objectives", "evolution-and-swarms"}  # not compared by a test
-    assert linked <= checked | recorded | UNRECORDED
+    checked |= {"several-objectives", "evolution-and-swarms"}
+    assert linked <= checked | {page for page, *_ in TABLES}
 
 
 def test_each_record_of_the_documents_is_compared():

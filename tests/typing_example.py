@@ -15,7 +15,7 @@ from sksearch import (
     ASHASearchCV,
     BOHBSearchCV,
     GPBayesSearchCV,
-    GPHalvingSearchCV,
+    HalvingSearchCV,
     HyperbandSearchCV,
     RandomSearchCV,
     SearchCV,
@@ -35,11 +35,9 @@ from sksearch.samplers import GPSampler, RandomSampler, TPESampler
 from sksearch.schedulers import ASHA, FullFidelity, Hyperband
 from sksearch.search import (
     ForestBayesSearchCV,
-    GPHyperbandSearchCV,
     IncrementalEvaluationSearchCV,
     PASHASearchCV,
     QuasiRandomSearchCV,
-    TPEHalvingSearchCV,
 )
 from sksearch.space import Space
 from sksearch.study import Study
@@ -63,9 +61,9 @@ def searches() -> None:
     ASHASearchCV(MODEL, SPACE, resource=EpochsResource(), n_candidates=30)
     PASHASearchCV(MODEL, SPACE, resource="epochs", checkpoint_dir="here")
     BOHBSearchCV(MODEL, SPACE, scheduler="asynchronous", transfer="all", min_resources="auto")
-    GPHyperbandSearchCV(MODEL, SPACE, acquisition="ei", known={"params": {"alpha": 1e-3}})
-    TPEHalvingSearchCV(MODEL, SPACE, workers={"devices": [0, 1]})
-    GPHalvingSearchCV(MODEL, SPACE, ensemble=5)
+    HyperbandSearchCV(MODEL, SPACE, sampler="gp", known={"params": {"alpha": 1e-3}})
+    HalvingSearchCV(MODEL, SPACE, sampler="tpe", workers={"devices": [0, 1]})
+    HalvingSearchCV(MODEL, SPACE, ensemble=5)
     IncrementalEvaluationSearchCV(MODEL, [SPACE], population="gp", budget=100, keep=0.5, step=2)
     SearchCV(MODEL, timeout=60)
     SearchCV(

@@ -69,6 +69,124 @@ def version_of(method, ours, packages, sources=SOURCES):
         return "missing"
 
 
+def recorded(path, keys, run):
+    """Yield a line for each key: the record's, or what is run now and appended to the record.
+
+    Parameters
+    ----------
+    path : Path or None
+        The record, JSON lines; None: everything is run and nothing is written.
+    keys : iterable of dict
+        What tells runs apart.
+    run : callable
+        ``run(**key) -> dict``, to be stored as JSON beside the key.
+    """
+    text = path.read_text(encoding="utf-8") if path is not None and path.exists() else ""
+    known = [json.loads(line) for line in text.splitlines()]
+    for key in keys:
+        line = next((line for line in known if key.items() <= line.items()), None)
+        if line is None:
+            line = key | run(**key)
+            if path is not None:
+                with path.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(line) + "\n")
+        yield line
+
+
+def by(lines, *names):
+    """Group lines by some of their fields, in the order of the first ones.
+
+    Parameters
+    ----------
+    lines : iterable of dict
+        From `recorded`.
+    *names : str
+        Fields.
+
+    Returns
+    -------
+    groups : dict of tuple to list of dict
+        By the values of the fields.
+    """
+    groups = {}
+    for line in lines:
+        groups.setdefault(tuple(line[name] for name in names), []).append(line)
+    return groups
+
+
+def steps_of(regrets):
+    """Return where a sequence of regrets falls, as pairs of number and lowest regret so far.
+
+    Parameters
+    ----------
+    regrets : iterable of float
+        Of each candidate.
+
+    Returns
+    -------
+    steps : list of (int, float)
+        Numbers begin at 1.
+    """
+    steps = []
+    for n, regret in enumerate(regrets, 1):
+        if not steps or regret < steps[-1][1]:
+            steps.append((n, round(float(regret), 5)))
+    return steps
+
+
+def needs_rows(lines, n, shown, judged, base):
+    """Return rows of mean regrets, and of candidates needed for those of a base.
+
+    Parameters
+    ----------
+    lines : iterable of dict
+        With ``sampler``, ``way`` and ``steps``.
+    n : int
+        Number of candidates of each run.
+    shown, judged : sequence of int
+        Numbers of candidates at which regrets are shown, and to which numbers are compared.
+    base : str
+        The way that others are compared with.
+
+    Returns
+    -------
+    rows : list of list of str
+        With a head.
+    needs : dict of tuple to ndarray
+        By sampler and way: the candidates needed, infinite if never.
+    """
+    means, needs = {}, {}
+    for key, of in by(lines, "sampler", "way").items():
+        curves = np.ones((len(of), n))
+        for curve, line in zip(curves, of, strict=True):
+            for first, regret in line["steps"]:
+                curve[first - 1 :] = regret
+        means[key] = curves.mean(axis=0)
+    rows = [["search", *(f"n = {i}" for i in shown), *(f"for {i}" for i in judged)]]
+    for (sampler, way), mean in means.items():
+        goals = (means[sampler, base][i - 1] for i in judged)
+        there = [mean <= goal for goal in goals]
+        counts = [each.argmax() + 1 if each.any() else np.inf for each in there]
+        needs[sampler, way] = np.array(counts)
+        cells = [f"{mean[i - 1]:.3f}" for i in shown]
+        cells += [f"over {n}" if count > n else str(count) for count in counts]
+        rows.append([f"{sampler}, {way}", *cells])
+    return rows, needs
+
+
+def print_rows(rows):
+    """Print rows as a page has them.
+
+    Parameters
+    ----------
+    rows : list of list of str
+        The head, and a row for each line.
+    """
+    head, *rows = rows
+    for row in [head, ["---", *["--:"] * (len(head) - 1)], *rows]:
+        print("| " + " | ".join(row) + " |")
+
+
 def collect(function, methods, tasks, n_seeds, n, versions, path, n_jobs):
     """Run what is not in the cache, and return everything.
 

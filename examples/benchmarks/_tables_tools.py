@@ -9,19 +9,16 @@ import math
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import chdir
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from _peers import require
 from _tables_clock import snapshots
 from sklearn.base import clone
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
-from sklearn.metrics import log_loss, r2_score
 from sklearn.model_selection import HalvingRandomSearchCV, RandomizedSearchCV
 
 import sksearch
@@ -266,62 +263,6 @@ def flaml(case, space, seconds, trace):
         )
 
 
-def flaml_of_all(case, seconds, scoring, trace):
-    """FLAML's AutoML as it is, with a last training within the time; notes as `many_models`."""
-    library = require("flaml")
-    trace.clock.install("flaml")
-    automl = library.AutoML()
-    with tempfile.TemporaryDirectory() as folder, chdir(folder):  # CatBoost leaves files there
-        automl.fit(
-            case.X,
-            case.y,
-            task=task_in_flaml(case),
-            metric=metric_of_all(case, scoring),
-            time_budget=seconds,
-            retrain_full="budget",
-            n_jobs=1,
-            seed=case.seed,
-            verbose=0,
-        )
-    note_of_all(case, case.X_test, automl, 1 - automl.best_loss, automl.best_estimator, trace)
-
-
-def autogluon_of_all(case, seconds, scoring, trace):
-    """AutoGluon of medium quality, its default, on one core; notes as `many_models`."""
-    library = require("autogluon.tabular")
-    trace.clock.install("autogluon")
-    rows = pd.DataFrame(case.X).assign(target=np.asarray(case.y))
-    with tempfile.TemporaryDirectory() as folder:
-        predictor = library.TabularPredictor(
-            "target",
-            eval_metric=metric_of_all(case, scoring),
-            path=folder,
-            verbosity=0,
-        ).fit(rows, time_limit=seconds, presets="medium_quality", num_cpus=1, num_gpus=0)
-        board = predictor.leaderboard()
-        model, cv = board["model"][0], board["score_val"][0]
-        note_of_all(case, pd.DataFrame(case.X_test), predictor, cv, model, trace)
-
-
-def metric_of_all(case, scoring):
-    """Name of the metric, as FLAML and AutoGluon have it."""
-    names = {None: "accuracy", "neg_log_loss": "log_loss"}
-    return names[scoring] if case.is_classifier else "r2"
-
-
-def note_of_all(case, X, fitted, cv, model, trace):
-    """Note the score of what chose among models by itself, and how long it took."""
-    at = trace.clock.now()
-    predicted, y = np.asarray(fitted.predict(X)), np.asarray(case.y_test)
-    test = float((predicted == y).mean() if case.is_classifier else r2_score(y, predicted))
-    smooth = test
-    if case.is_classifier:
-        chances = np.asarray(fitted.predict_proba(X))
-        smooth = -float(log_loss(y, chances, labels=fitted.classes_))
-    rest = {"test": test, "smooth": smooth, "model": model, "n_models": 1}
-    trace.note({}, cv, **rest, ended=at)
-
-
 def task_in_flaml(case):
     """Name of the task."""
     if not case.is_classifier:
@@ -482,8 +423,8 @@ UNTUNED = "untuned"
 TOOLS = {
     "SearchCV": _our_tool(our_default),
     "GPBayesSearchCV": _our_tool(partial(our_class, name="GPBayesSearchCV", n_iter=MANY)),
-    "GPHalvingSearchCV folds": _our_tool(
-        partial(our_class, name="GPHalvingSearchCV", resource="folds")
+    "HalvingSearchCV folds": _our_tool(
+        partial(our_class, name="HalvingSearchCV", resource="folds")
     ),
     "RandomizedSearchCV": Tool(randomized, "scikit-learn"),
     "Optuna TPE": Tool(optuna, "optuna", ("optuna", "optuna.samplers", "optuna.pruners")),

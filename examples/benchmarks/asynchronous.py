@@ -7,6 +7,9 @@ end of a search all wait for the last job, so a long search says what a schedule
 overhead is what a job of no length costs a worker, the median of five searches.
 
     python examples/benchmarks/asynchronous.py [--candidates 20000] [--jobs 300]
+        [--record examples/benchmarks/records/busy/halving.jsonl]
+
+The record has the simulated workers; what it has is not simulated again.
 
 Exit status 1 if a bar fails.
 """
@@ -14,10 +17,11 @@ Exit status 1 if a bar fails.
 import argparse
 import sys
 import time
+from pathlib import Path
 from statistics import median
 
 import numpy as np
-from _report import print_bars
+from _report import print_bars, print_rows, recorded
 from _sleeper import Sleeper
 from scipy.stats import lognorm, uniform
 
@@ -51,11 +55,28 @@ class UnlikeLong(CurveProblem):
         return np.array([p["seconds"] for p in params])[:, None] * n_jobs
 
 
-def virtual(scheduler):
+#: Schedulers of about so many candidates; Hyperband's brackets for 27 epochs have 49.
+SCHEDULERS = {
+    "ASHA": ASHA,
+    "ASHA, stopping": lambda n: ASHA(n, variant="stopping"),
+    "PASHA": PASHA,
+    "AsyncHyperband": lambda n: AsyncHyperband(n_iterations=n // 49),
+    "Hyperband": lambda n: Hyperband(n_iterations=n // 49),
+    "one Hyperband": lambda n: Hyperband(),
+}
+
+
+def virtual(scheduler, candidates):
     """Share of the time that simulated workers are busy."""
     with VirtualClock(N_WORKERS) as clock:
-        play(RandomSampler(), scheduler, UnlikeLong(), random_state=0)
-    return clock.utilisation
+        play(RandomSampler(), SCHEDULERS[scheduler](candidates), UnlikeLong(), random_state=0)
+    return {"busy": round(clock.utilisation, 5)}
+
+
+def table(lines):
+    """Return the rows of the page."""
+    shares = ([line["scheduler"], f"{100 * line['busy']:.1f} %"] for line in lines)
+    return [["scheduler", "busy"], *shares]
 
 
 def real(cls, mean, **params):
@@ -86,19 +107,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--candidates", type=int, default=20_000)
     parser.add_argument("--jobs", type=int, default=300)
+    parser.add_argument("--record", type=Path, help="file of shares, read first and appended to")
     args = parser.parse_args()
-    times = args.candidates // 49  # candidates of Hyperband's brackets for 27 epochs
-    busy = {
-        "ASHA": virtual(ASHA(args.candidates)),
-        "ASHA, stopping": virtual(ASHA(args.candidates, variant="stopping")),
-        "PASHA": virtual(PASHA(args.candidates)),
-        "asynchronous Hyperband": virtual(AsyncHyperband(n_iterations=times)),
-        "Hyperband": virtual(Hyperband(n_iterations=times)),
-        "one Hyperband": virtual(Hyperband()),
-    }
+    keys = [{"scheduler": name, "candidates": args.candidates} for name in SCHEDULERS]
+    lines = list(recorded(args.record, keys, virtual))
+    busy = {line["scheduler"]: line["busy"] for line in lines}
     print(f"{N_WORKERS} simulated workers, about {args.candidates:,} candidates: share busy")
-    for name, share in busy.items():
-        print(f"  {name:<24}{share:>8.1%}{share / busy['Hyperband']:>8.2f} x Hyperband")
+    print_rows(table(lines))
 
     # A first search starts the worker processes, which later ones use again.
     real(ASHASearchCV, NO_TIME, n_candidates=8)

@@ -8,13 +8,18 @@ candidates the search needs with the belief for what it has after n without. The
 for a good belief, and 2 n for a wrong one, at n = 10 and 20.
 
     python examples/benchmarks/beliefs.py [--seeds 5] [--samplers GP TPE forest random]
+        [--record examples/benchmarks/records/beliefs.jsonl]
+
+Runs that the record has are not repeated.
 """
 
 import argparse
-import math
 import sys
+from functools import cache
+from pathlib import Path
 
 import numpy as np
+from _report import needs_rows, print_bars, print_rows, recorded, steps_of
 from _tasks import load_task
 from scipy.stats import norm
 
@@ -31,16 +36,17 @@ from sksearch.space import Beliefs, Space
 from sksearch.study import Study
 
 N = 60
-SHOWN = (5, 10, 20, 30, 45, 60)
+SHOWN = (5, 10, 20, 30, 60)
 JUDGED = (10, 20)
 TASKS = ("branin", "hartmann6", "mixed", "conditional")
 SAMPLERS = {
-    "GP": GPSampler(),
+    "random": PriorSampler(RandomSampler()),
     "TPE": TPESampler(),
     "forest": ForestSampler(),
-    "random": PriorSampler(RandomSampler()),
+    "GP": GPSampler(),
 }
 WIDTH = 0.15
+MOST = {"good belief": 1 / 1.5, "wrong belief": 2.0}  # of the candidates without a belief
 
 
 class Around:
@@ -78,20 +84,35 @@ def beliefs_around(space, params, rng):
     return Beliefs(space, given)
 
 
-def regrets(task, sampler, prior, seed):
-    """Return the regret of the best one after each candidate, shape (N,)."""
+@cache
+def priors_of(name, seed):
+    """Beliefs about a task by their kind."""
+    task, rng = load_task(name), np.random.default_rng(seed)
+    space = Space(task.space)
+    draws = [space.sample(rng) for _ in range(2_000)]
+    good = min(draws, key=task.regret)
+    wrong = max(draws[:10], key=task.regret)
+    return {
+        "no belief": None,
+        "good belief": beliefs_around(space, good, rng),
+        "wrong belief": beliefs_around(space, wrong, None),
+    }
+
+
+def run(sampler, way, task, seed):
+    """Return the steps of the regret."""
+    prior, task = priors_of(task, seed)[way], load_task(task)
     problem = Problem(Space(task.space), seed=seed, prior=prior, n_candidates=N)
-    study, found = Study(problem, sampler, FullFidelity(N)), []
+    study, found = Study(problem, SAMPLERS[sampler], FullFidelity(N)), []
     while (job := study.ask()) is not None:
         found.append(min(1.0, task.regret(job.params)))
         study.tell(job, Result(-task.loss(job.params, np.random.default_rng(seed))))
-    return np.minimum.accumulate(found)
+    return {"steps": steps_of(found)}
 
 
-def needed(curve, regret):
-    """Count of candidates after which a mean curve has come to a regret."""
-    there = np.flatnonzero(curve <= regret)
-    return int(there[0]) + 1 if len(there) else math.inf
+def table(lines):
+    """Return the rows of the page."""
+    return needs_rows(lines, N, SHOWN, JUDGED, "no belief")[0]
 
 
 def main():
@@ -99,34 +120,23 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--samplers", nargs="+", choices=SAMPLERS, default=list(SAMPLERS))
+    parser.add_argument("--record", type=Path, help="file of runs, read first and appended to")
     args = parser.parse_args()
-    failed = False
-    print(f"{'':<16}" + "".join(f"{f'n = {n}':>9}" for n in SHOWN) + f"   needed for {JUDGED}")
-    for name in args.samplers:
-        curves = {"without": [], "good": [], "wrong": []}
-        for task in map(load_task, TASKS):
-            space = Space(task.space)
-            for seed in range(args.seeds):
-                rng = np.random.default_rng(seed)
-                draws = [space.sample(rng) for _ in range(2_000)]
-                good = min(draws, key=task.regret)
-                wrong = max(draws[:10], key=task.regret)
-                priors = {
-                    "without": None,
-                    "good": beliefs_around(space, good, rng),
-                    "wrong": beliefs_around(space, wrong, None),
-                }
-                for way, prior in priors.items():
-                    curves[way].append(regrets(task, SAMPLERS[name], prior, seed))
-        means = {way: np.mean(each, axis=0) for way, each in curves.items()}
-        for way, mean in means.items():
-            counts = [needed(mean, means["without"][n - 1]) for n in JUDGED]
-            line = "".join(f"{mean[n - 1]:>9.4f}" for n in SHOWN)
-            print(f"{f'{name}, {way}':<16}{line}   {counts}", flush=True)
-            share = {"good": 1 / 1.5, "wrong": 2.0}.get(way, 1.0)
-            failed |= any(count > share * n for count, n in zip(counts, JUDGED, strict=True))
-    print("bars:", "FAILED" if failed else "ok")
-    return int(failed)
+    keys = [
+        {"sampler": name, "way": way, "task": task, "seed": seed}
+        for name in args.samplers
+        for way in ("no belief", *MOST)
+        for task in TASKS
+        for seed in range(args.seeds)
+    ]
+    rows, needs = needs_rows(recorded(args.record, keys, run), N, SHOWN, JUDGED, "no belief")
+    print_rows(rows)
+    bars = [
+        (f"{name}, {way}", bool(np.all(counts <= MOST[way] * np.array(JUDGED))))
+        for (name, way), counts in needs.items()
+        if way in MOST
+    ]
+    return int(not print_bars(bars))
 
 
 if __name__ == "__main__":

@@ -70,10 +70,10 @@ SEARCHES = {
     "GPBayesSearchCV": (GPSampler(), WHOLE),
     "TPESearchCV": (TPESampler(), WHOLE),
     "ForestBayesSearchCV": (ForestSampler(), WHOLE),
-    "CMAESSearchCV": (CMAESSampler(), WHOLE),
-    "DESearchCV": (DESampler(), WHOLE),
-    "GeneticSearchCV": (GeneticSampler(), WHOLE),
-    "PSOSearchCV": (PSOSampler(), WHOLE),
+    'EvolutionSearchCV(method="cma-es")': (CMAESSampler(), WHOLE),
+    'EvolutionSearchCV(method="de")': (DESampler(), WHOLE),
+    'EvolutionSearchCV(method="genetic")': (GeneticSampler(), WHOLE),
+    'EvolutionSearchCV(method="pso")': (PSOSampler(), WHOLE),
     "SuccessiveHalvingSearchCV": (RandomSampler(), SuccessiveHalving(POPULATION)),
     "HyperbandSearchCV": (RandomSampler(), BRACKETS),
     "ASHASearchCV": (RandomSampler(), ASHA(POPULATION)),
@@ -82,9 +82,9 @@ SEARCHES = {
         RandomSampler(),
         IncrementalEvaluation(TRAININGS * EPOCHS),
     ),
-    "GPHalvingSearchCV": (GPSampler(transfer="joint"), SHORT),
-    "TPEHalvingSearchCV": (TPESampler(), SHORT),
-    "GPHyperbandSearchCV": (GPSampler(), BRACKETS),
+    "HalvingSearchCV": (GPSampler(transfer="joint"), SHORT),
+    'HalvingSearchCV(sampler="tpe")': (TPESampler(), SHORT),
+    'HyperbandSearchCV(sampler="gp")': (GPSampler(), BRACKETS),
     "BOHBSearchCV": (TPESampler(), BRACKETS),
     "DEHBSearchCV": (DESampler(), BRACKETS),
 }
@@ -193,7 +193,8 @@ def measure(name, seed, scales):
 def n_own_parameters(name):
     """How many parameters a search has beside those of random search."""
     parameters = [
-        inspect.signature(getattr(sksearch.search, c)).parameters for c in (name, BASELINE)
+        inspect.signature(getattr(sksearch.search, c.partition("(")[0])).parameters
+        for c in (name, BASELINE)
     ]
     return len(set(parameters[0]) - set(parameters[1]))
 

@@ -5,13 +5,16 @@ call, so all epochs take the rows in one order; `EpochsResource`, with which sea
 `fit` do not. 2,000 training rows, scores (accuracy or R2) on up to 10,000 others, means of seeds.
 
     OMP_NUM_THREADS=1 python examples/benchmarks/epochs.py [--epochs 81] [--seeds 3] [--tables ...]
+        [--record examples/benchmarks/records/epochs.jsonl]
 """
 
 import argparse
 import warnings
+from pathlib import Path
 
 import _tables_cases as cases
 import numpy as np
+from _report import by, print_rows, recorded
 from sklearn.base import clone, is_classifier
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.pipeline import make_pipeline
@@ -49,36 +52,48 @@ def trained(way, model, X, y, n_epochs):
     return model
 
 
-def scores(table, name, n_epochs, n_seeds):
-    """Return the mean test score of each way, over seeds."""
-    found = []
-    for seed in range(n_seeds):
-        case = cases.make_case(table, "mlp", seed)
-        rows = case.X, case.y, n_epochs
-        models = (trained(way, make_model(case, name), *rows) for way in WAYS)
-        found.append([model.score(case.X_test, case.y_test) for model in models])
-    return np.mean(found, axis=0)
+def run(estimator, table, epochs, seed):
+    """Return the test score of each way."""
+    case = cases.make_case(table, "mlp", seed)
+    found = {}
+    for way in WAYS:
+        model = trained(way, make_model(case, estimator), case.X, case.y, epochs)
+        found[way] = round(float(model.score(case.X_test, case.y_test)), 5)
+    return found
+
+
+def table(lines):
+    """Return the rows of the page, means over tables and seeds."""
+    rows = [["estimator, epochs", *WAYS, "ours is higher", "lower"]]
+    for (estimator, epochs), of in by(lines, "estimator", "epochs").items():
+        tables = [
+            np.mean([[line[way] for way in WAYS] for line in each], axis=0)
+            for each in by(of, "table").values()
+        ]
+        theirs, ours, _ = np.transpose(tables)
+        cells = [f"{score:.4f}" for score in np.mean(tables, axis=0)]
+        counts = f"{(ours > theirs).sum()}", f"{(ours < theirs).sum()}"
+        rows.append([f"{estimator}, {epochs}", *cells, *counts])
+    return rows
 
 
 def main():
-    """Train all and print a table for each estimator."""
+    """Train all and print a row for each estimator."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--epochs", type=int, default=81)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--tables", nargs="+", default=cases.TABLES, choices=cases.TABLES)
     parser.add_argument("--estimators", nargs="+", default=ESTIMATORS, choices=ESTIMATORS)
+    parser.add_argument("--record", type=Path, help="file of scores, read first and appended to")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
-    for name in args.estimators:
-        print(f"== {name}: {', '.join(WAYS)}")
-        of_tables = []
-        for table in args.tables:
-            of_tables.append(scores(table, name, args.epochs, args.seeds))
-            print(f"{table:20s}", *(f"{score:.4f}" for score in of_tables[-1]), flush=True)
-        theirs, ours, _ = np.transpose(of_tables)
-        print(f"{'mean':20s}", *(f"{score:.4f}" for score in np.mean(of_tables, axis=0)))
-        better, worse = (ours > theirs).sum(), (ours < theirs).sum()
-        print(f"ours above partial_fit on {better} tables, below on {worse}", flush=True)
+    keys = [
+        {"estimator": name, "table": table, "epochs": args.epochs, "seed": seed}
+        for name in args.estimators
+        for table in args.tables
+        for seed in range(args.seeds)
+    ]
+    print_rows(table(recorded(args.record, keys, run)))
 
 
 if __name__ == "__main__":

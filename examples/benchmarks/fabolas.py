@@ -18,14 +18,13 @@ full trainings, or its proposals take more than a twentieth of the trainings.
 """
 
 import argparse
-import json
 import math
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
-from _report import print_bars
+from _report import by, print_bars, print_rows, recorded
 from _sizes import CHOOSE, MACHINES, REPORT, SIZES, Machine
 from _tasks import seed_of_task
 from scipy.stats import wilcoxon
@@ -82,26 +81,49 @@ def at(found, seconds):
     return next((regret for when, regret in reversed(found) if when <= seconds), 1.0)
 
 
-def runs_of(methods, machines, n_seeds, record=None):
-    """Return regrets and parts of proposals by method, table and seed, the record's included."""
-    known = record.read_text().splitlines() if record is not None and record.exists() else []
-    found = {
-        (line["method"], line["table"], line["seed"]): (line["regrets"], line["proposals"])
-        for line in map(json.loads, known)
+def judged(one, two):
+    """Return wins, losses and the p-value of paired regrets."""
+    p = wilcoxon(one, two).pvalue if (one != two).any() else 1.0
+    return int((one < two).sum()), int((one > two).sum()), float(p)
+
+
+def regrets_of(lines):
+    """Return the regrets of each method, shape (runs, trainings); runs in the same order."""
+    lines = sorted(lines, key=lambda line: (line["table"], line["seed"]))
+    return {
+        name: np.array([line["regrets"] for line in of])
+        for (name,), of in by(lines, "method").items()
     }
-    for seed in range(n_seeds):
-        for table, machine in machines.items():
-            for method in methods:
-                if (key := (method, table, seed)) in found:
-                    continue
-                regrets, own = run(table, machine, METHODS[method], seed)
-                found[key] = regrets, own
-                line = dict(zip(("method", "table", "seed"), key, strict=True))
-                line |= {"regrets": [round(x, 5) for x in regrets], "proposals": round(own, 5)}
-                if record is not None:
-                    with record.open("a") as file:
-                        file.write(json.dumps(line) + "\n")
-    return found
+
+
+def table(lines):
+    """Return the rows of the page: mean regrets, and proposals as a part of the time."""
+    found = regrets_of(lines)
+    rows = [["search", *(f"{n:g}" for n in TRAININGS), "proposals"]]
+    for (name,), of in by(lines, "method").items():
+        own = np.mean([line["proposals"] for line in of])
+        rows.append(
+            [
+                name,
+                *(f"{x:.3f}" for x in found[name].mean(axis=0)),
+                f"{own:.1%}".replace("%", " %"),
+            ]
+        )
+    return rows
+
+
+def comparison(lines):
+    """Return the rows of the page: wins, losses and p-values of `OURS` beside each rival."""
+    found = regrets_of(lines)
+    rows = [[f"{OURS} ahead of", *(f"{n:g}" for n in TRAININGS)]]
+    for rival in (r for r in RIVALS if {r, OURS} <= found.keys()):
+        pairs = (judged(found[OURS][:, k], found[rival][:, k]) for k in range(len(TRAININGS)))
+        shown = (
+            f"{wins}-{losses}, p {'< .001' if p < 0.001 else f'= {p:.3f}'.replace('0.', '.')}"
+            for wins, losses, p in pairs
+        )
+        rows.append([rival, *shown])
+    return rows
 
 
 def main():
@@ -113,33 +135,34 @@ def main():
     parser.add_argument("--recorded", action="store_true", help="seconds as they were recorded")
     parser.add_argument("--record", type=Path, help="file of runs, read first and appended to")
     args = parser.parse_args()
-    print(f"{'trainings':<24}" + "".join(f"{n:>9g}" for n in TRAININGS) + "   proposals")
-    regrets, own = {}, {}
     machines = {table: Machine(table, not args.recorded) for table in TABLES[args.tables]}
+    keys = [
+        {"method": method, "table": table, "seed": seed}
+        for seed in range(args.seeds)
+        for table in machines
+        for method in args.methods
+    ]
+
+    def run_of(method, table, seed):
+        regrets, own = run(table, machines[table], METHODS[method], seed)
+        return {"regrets": [round(x, 5) for x in regrets], "proposals": round(own, 5)}
+
     with threadpool_limits(1):
-        found = runs_of(args.methods, machines, args.seeds, args.record)
-    for name in args.methods:
-        runs = [found[name, table, seed] for table in machines for seed in range(args.seeds)]
-        regrets[name] = np.array([regret for regret, _ in runs])
-        own[name] = float(np.mean([part for _, part in runs]))
-        means = "".join(f"{m:>9.4f}" for m in regrets[name].mean(axis=0))
-        print(f"{name:<24}{means}{own[name]:>12.1%}", flush=True)
-        for k, table in enumerate(machines):
-            rows = regrets[name][k * args.seeds : (k + 1) * args.seeds].mean(axis=0)
-            print(f"  {table:<22}" + "".join(f"{m:>9.4f}" for m in rows), flush=True)
-    bars = []
-    for rival in (r for r in RIVALS if {r, OURS} <= set(regrets)):
-        for k, n in enumerate(TRAININGS):
-            one, two = regrets[OURS][:, k], regrets[rival][:, k]
-            p = wilcoxon(one, two).pvalue if (one != two).any() else 1.0
-            wins, losses = int((one < two).sum()), int((one > two).sum())
-            what = f"ahead of {rival} after {n:g} ({wins} to {losses}, p {p:.3g})"
-            if n <= 3:
-                bars.append((what, bool(one.mean() < two.mean())))
-            else:
-                print(what)
-    if OURS in own:
-        bars.append(("proposals take at most a twentieth", own[OURS] <= MOST_OWN))
+        lines = list(recorded(args.record, keys, run_of))
+    for rows in (table(lines), comparison(lines)):
+        print_rows(rows)
+        print()
+    found, bars = regrets_of(lines), []
+    for rival in (r for r in RIVALS if {r, OURS} <= found.keys()):
+        means = found[OURS].mean(axis=0) < found[rival].mean(axis=0)
+        bars += [
+            (f"ahead of {rival} after {n:g}", bool(ahead))
+            for n, ahead in zip(TRAININGS, means, strict=True)
+            if n <= 3
+        ]
+    if OURS in found:
+        own = np.mean([line["proposals"] for line in lines if line["method"] == OURS])
+        bars.append(("proposals take at most a twentieth", bool(own <= MOST_OWN)))
     return int(not print_bars(bars))
 
 

@@ -275,28 +275,30 @@ def _version(method):
     return importlib.metadata.version(package) if package in ("optuna", "pymoo") else "sksearch"
 
 
+def volumes(records):
+    """Yield each record with the volume under its front over that of the best known one."""
+    for problem in dict.fromkeys(r["problem"] for r in records):
+        mine = [r for r in records if r["problem"] == problem]
+        reference = -np.array(PROBLEMS[problem][2])
+        best = hypervolume(-np.array([v for r in mine for v in r["front"]]), reference)
+        for r in mine:
+            yield r | {"volume": hypervolume(-np.array(r["front"]), reference) / best}
+
+
 def report(records):
     """Print volumes over that of the best known front, and what they say about pairs."""
     names = [m for m in METHODS if any(r["method"] == m for r in records)]
     print(f"{'volume / best known':20}" + "".join(f"{m:>14}" for m in names))
-    volumes = {}
-    for problem, (_, _, worst) in PROBLEMS.items():
-        mine = [r for r in records if r["problem"] == problem]
-        if not mine:
-            continue
-        reference = -np.array(worst)
-        best = hypervolume(-np.array([v for r in mine for v in r["front"]]), reference)
-        for r in mine:
-            volume = hypervolume(-np.array(r["front"]), reference) / best
-            volumes[r["method"], problem, r["seed"]] = volume
+    found = {(r["method"], r["problem"], r["seed"]): r["volume"] for r in volumes(records)}
+    for problem in dict.fromkeys(problem for _, problem, _ in found):
         line = f"{problem:20}"
         for method in names:
-            values = [v for (m, p, _), v in volumes.items() if (m, p) == (method, problem)]
+            values = [v for (m, p, _), v in found.items() if (m, p) == (method, problem)]
             line += f"{np.mean(values):9.4f} ({len(values):2})" if values else f"{'-':>14}"
         print(line)
     for method, peer in PAIRS:
-        known = [key for m, *key in volumes if m == method and (peer, *key) in volumes]
-        difference = [volumes[method, *key] - volumes[peer, *key] for key in known]
+        known = [key for m, *key in found if m == method and (peer, *key) in found]
+        difference = [found[method, *key] - found[peer, *key] for key in known]
         if len(difference) > 1:
             p = wilcoxon(difference, alternative="less").pvalue
             cost, their_cost = (_milliseconds(records, m) for m in (method, peer))

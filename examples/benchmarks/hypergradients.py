@@ -6,7 +6,8 @@ of a gamma-ray telescope. The search by gradients gets 5 and 12 candidates. A Ga
 30, for one penalty that all features share and for a penalty of each. Losses are the mean squared
 error, in units of the variance, and the log loss.
 
-    python examples/benchmarks/hypergradients.py --seeds 1
+    python examples/benchmarks/hypergradients.py [--seeds 1]
+        [--record examples/benchmarks/records/hypergradients.jsonl]
 
 The validation loss is the mean over the five folds that each search sees; the test loss is that
 of the best model on rows that no search has seen. Seconds are those of one processor, the last
@@ -16,8 +17,10 @@ training included.
 import argparse
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
+from _report import by, print_rows, recorded
 from scipy.stats import loguniform
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -54,44 +57,49 @@ class SeparatePenalties(FeaturePenalties):
         return self
 
 
-def tasks(seed):
-    """Yield name, features to train on and to test on, the model and the scorer of its loss."""
-    newton = LogisticRegression(solver="newton-cholesky")
-    models = {
-        "houses, ridge": ("california_housing", 2_000, 3, Ridge(), "neg_mean_squared_error"),
-        "pol, ridge": ("pol", 3_000, 2, Ridge(), "neg_mean_squared_error"),
-        "telescope, logistic": ("magic", 2_000, 3, newton, "neg_log_loss"),
-    }
-    for name, (table, n_rows, degree, model, scoring) in models.items():
-        data = load(table, n_rows, seed)
-        y = data.target
-        if scoring == "neg_mean_squared_error":
-            y = (y - y.mean()) / y.std()
-        rows = train_test_split(np.asarray(data.data, dtype=float), y, random_state=seed)
-        # The products are made once for all searches, of which each scales them on its folds.
-        products = make_pipeline(
-            StandardScaler(),
-            PolynomialFeatures(degree, include_bias=False),
-            VarianceThreshold(1e-9),
-        )
-        train, test = products.fit_transform(rows[0]), products.transform(rows[1])
-        yield name, (train, rows[2]), (test, rows[3]), model, scoring
+TASKS = {
+    "houses, ridge": ("california_housing", 2_000, 3, Ridge(), "neg_mean_squared_error"),
+    "pol, ridge": ("pol", 3_000, 2, Ridge(), "neg_mean_squared_error"),
+    "telescope, logistic": (
+        "magic", 2_000, 3, LogisticRegression(solver="newton-cholesky"), "neg_log_loss"
+    ),
+}  # fmt: skip
+
+
+def data_of(name, seed):
+    """Return features and target to train on and to test on."""
+    table, n_rows, degree, _, scoring = TASKS[name]
+    data = load(table, n_rows, seed)
+    y = data.target
+    if scoring == "neg_mean_squared_error":
+        y = (y - y.mean()) / y.std()
+    rows = train_test_split(np.asarray(data.data, dtype=float), y, random_state=seed)
+    # The products are made once for all searches, of which each scales them on its folds.
+    products = make_pipeline(
+        StandardScaler(),
+        PolynomialFeatures(degree, include_bias=False),
+        VarianceThreshold(1e-9),
+    )
+    train, test = products.fit_transform(rows[0]), products.transform(rows[1])
+    return (train, rows[2]), (test, rows[3])
 
 
 def searches(model, scoring, n_features, seed):
-    """Yield a name and a search."""
+    """Yield a name, the number of candidates, and a search."""
     args = {"scoring": scoring, "cv": 5, "random_state": seed}
     shared = make_pipeline(StandardScaler(), FeaturePenalties(), model)
     first = {PENALTIES: 1.0}
     for n_steps in N_STEPS:
         yield (
-            f"gradient, {n_features} penalties, {n_steps} candidates",
+            "gradient, each its penalty",
+            n_steps,
             HypergradientSearchCV(
                 shared, {PENALTIES: RANGE}, n_iter=n_steps, known={"params": first}, **args
             ),
         )
     yield (
-        "Gaussian process, 1 penalty",
+        "Gaussian process, one penalty",
+        N_ITER,
         GPBayesSearchCV(
             shared, {PENALTIES: RANGE}, n_iter=N_ITER, known={"params": first}, **args
         ),
@@ -100,7 +108,8 @@ def searches(model, scoring, n_features, seed):
     each = SeparatePenalties(**dict.fromkeys(names, 1.0))
     first = {f"separatepenalties__{name}": 1.0 for name in names}
     yield (
-        f"Gaussian process, {n_features} penalties",
+        "Gaussian process, each its penalty",
+        N_ITER,
         GPBayesSearchCV(
             make_pipeline(StandardScaler(), each, model), dict.fromkeys(first, RANGE),
             n_iter=N_ITER, known={"params": first}, **args,
@@ -108,25 +117,49 @@ def searches(model, scoring, n_features, seed):
     )  # fmt: skip
 
 
+def run(task, seed):
+    """Return seconds, validation and test losses of each search, and the number of features."""
+    *_, model, scoring = TASKS[task]
+    train, test = data_of(task, seed)
+    found = []
+    for name, n, search in searches(model, scoring, train[0].shape[1], seed):
+        start = time.process_time()
+        search.fit(*train)
+        seconds = time.process_time() - start
+        losses = -search.best_score_, -search.score(*test)
+        found.append((name, n, *(round(float(x), 5) for x in (seconds, *losses))))
+    return {"rows": len(train[0]), "features": train[0].shape[1], "found": found}
+
+
+def table(lines):
+    """Return the rows of the page, means of seeds."""
+    rows = [
+        [
+            "table and model",
+            "search",
+            "candidates",
+            "seconds",
+            "validation loss",
+            "loss on other rows",
+        ]
+    ]
+    for (task, n_rows, n), of in by(lines, "task", "rows", "features").items():
+        for i, (name, n_iter, *_) in enumerate(of[0]["found"]):
+            seconds, *losses = np.mean([line["found"][i][2:] for line in of], axis=0)
+            label = "" if i else f"{task}, {n_rows:,} rows, {n} features"
+            cells = f"{n_iter}", f"{seconds:.1f}", *(f"{loss:.3f}" for loss in losses)
+            rows.append([label, name, *cells])
+    return rows
+
+
 def main():
     """Run all searches and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seeds", type=int, default=1)
-    n_seeds = parser.parse_args().seeds
-    found: dict[tuple[str, str], list[tuple[float, ...]]] = {}
-    for seed in range(n_seeds):
-        for task, train, test, model, scoring in tasks(seed):
-            for name, search in searches(model, scoring, train[0].shape[1], seed):
-                start = time.process_time()
-                search.fit(*train)
-                seconds = time.process_time() - start
-                losses = -search.best_score_, -search.score(*test)
-                found.setdefault((task, name), []).append((seconds, *losses))
-    print(f"\nMeans of {n_seeds} seeds")
-    print(f"{'':<20} {'':<40} {'seconds':>8} {'validation':>11} {'test':>7}")
-    for (task, name), rows in found.items():
-        seconds, validation, unseen = np.mean(rows, axis=0)
-        print(f"{task:<20} {name:<40} {seconds:>8.1f} {validation:>11.4f} {unseen:>7.4f}")
+    parser.add_argument("--record", type=Path, help="file of runs, read first and appended to")
+    args = parser.parse_args()
+    keys = [{"task": task, "seed": seed} for seed in range(args.seeds) for task in TASKS]
+    print_rows(table(recorded(args.record, keys, run)))
 
 
 if __name__ == "__main__":

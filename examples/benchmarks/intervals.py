@@ -9,12 +9,15 @@ outside), both in standard deviations of all scores; ``simple`` is the loss of t
 scores so far and 1.96 of their standard deviations.
 
     python examples/benchmarks/intervals.py [--seeds 2]
+        [--record examples/benchmarks/records/intervals.jsonl]
 """
 
 import argparse
 import warnings
+from pathlib import Path
 
 import numpy as np
+from _report import by, print_rows, recorded
 from scipy.stats import loguniform, randint, uniform
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
 from sklearn.ensemble import HistGradientBoostingRegressor
@@ -100,8 +103,8 @@ def play(function, n_dims, noise, seed):
     return study.history
 
 
-def real_searches(seed):
-    """Pairs of name and the history of a search of a real model."""
+def real_cases():
+    """Name, model, space, data and other arguments of each search of a real model."""
 
     def scaled(model):
         return make_pipeline(StandardScaler(), model)
@@ -112,8 +115,7 @@ def real_searches(seed):
     boosting = {"learning_rate": loguniform(0.01, 1), "max_leaf_nodes": randint(3, 40)}
     neighbours = {"kneighborsclassifier__n_neighbors": randint(1, 60)}
     svm = {"svc__C": c, "svc__gamma": gamma}
-    rows = slice(None, None, 3)
-    cases = [
+    return [
         ("SVC, wine", scaled(SVC()), svm, load_wine, {}),
         ("SVC, digits", scaled(SVC()), svm, load_digits, {}),
         ("SVR, diabetes", scaled(SVR()), {"svr__C": c, "svr__gamma": gamma}, load_diabetes, {}),
@@ -129,11 +131,15 @@ def real_searches(seed):
         ("boosting, diabetes", HistGradientBoostingRegressor(max_iter=20, random_state=0),
          boosting, load_diabetes, {}),
     ]  # fmt: skip
-    for name, model, space, data, kwargs in cases:
-        X, y = data(return_X_y=True)
-        X, y = (X[rows], y[rows]) if data is load_digits else (X, y)
-        search = GPBayesSearchCV(model, space, n_iter=35, cv=3, random_state=seed, **kwargs)
-        yield name, search.fit(X, y).history_
+
+
+def real(model, space, data, kwargs, seed):
+    """Return the history of a search of a real model."""
+    X, y = data(return_X_y=True)
+    if data is load_digits:
+        X, y = X[::3], y[::3]
+    search = GPBayesSearchCV(model, space, n_iter=35, cv=3, random_state=seed, **kwargs)
+    return search.fit(X, y).history_
 
 
 def counted(history):
@@ -166,48 +172,65 @@ def interval_loss(low, high, y):
     return high - low + 40 * max(low - y, y - high, 0)
 
 
+CASES = {
+    "functions": {
+        f"{f.__name__} {n_dims}, noise {noise:g}": (play, (f, n_dims, noise))
+        for f, n_dims, noise in FUNCTIONS
+    },
+    "real models": {name: (real, args) for name, *args in real_cases()},
+}
+
+
+def run(kind, case, seed):
+    """Return, of one search, which scores were inside, and means."""
+    search, args = CASES[kind][case]
+    inside, by_spread, width, loss, simple = counted(search(*args, seed))
+    return {
+        "inside": "".join(str(int(each)) for each in inside),
+        "by spread": "".join(str(int(each)) for each in by_spread),
+        **{
+            name: round(float(value), 4)
+            for name, value in (("width", width), ("loss", loss), ("simple", simple))
+        },
+    }
+
+
+def row_of(label, lines):
+    """Return a row of the table."""
+    parts = [np.array_split([int(c) for c in line["inside"]], 2) for line in lines]
+    early, late = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
+    spread = [int(c) for line in lines for c in line["by spread"]]
+    shares = (np.r_[early, late], early, late, spread)
+    means = (np.mean([line[name] for line in lines]) for name in ("loss", "simple"))
+    width = np.median([line["width"] for line in lines])
+    return [label, *(f"{np.mean(x):.1%}".replace("%", " %") for x in shares)] + [
+        f"{x:.2f}" for x in (width, *means)
+    ]
+
+
+def table(lines):
+    """Return the rows of the page."""
+    head = "|inside|early half|late half|model's own spread|width|score|score, simple"
+    return [head.split("|"), *(row_of(kind, of) for (kind,), of in by(lines, "kind").items())]
+
+
 def main():
     """Print shares of scores inside."""
     warnings.simplefilter("ignore")
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--record", type=Path, help="file of runs, read first and appended to")
     args = parser.parse_args()
-    print(
-        f"{'':28}{'inside':>8}{'early':>8}{'late':>8}{'by spread':>11}{'width':>8}"
-        f"{'loss':>8}{'simple':>8}"
-    )
-    rows = {"functions": [], "models": []}
-    for seed in range(args.seeds):
-        for function, n_dims, noise in FUNCTIONS:
-            name = f"{function.__name__} {n_dims}" + (f", noise {noise:g}" if noise else "")
-            rows["functions"].append((name, counted(play(function, n_dims, noise, seed))))
-            show(*rows["functions"][-1])
-        for name, history in real_searches(seed):
-            rows["models"].append((name, counted(history)))
-            show(*rows["models"][-1])
-    for kind, found in rows.items():
-        columns = [[each[i] for _, each in found] for i in range(5)]
-        halves = [
-            np.concatenate([part[k] for part in (np.array_split(x, 2) for x in columns[0])])
-            for k in (0, 1)
-        ]
-        inside, by_spread = map(np.concatenate, columns[:2])
-        print(
-            f"{'all ' + kind:28}{inside.mean():>8.1%}{halves[0].mean():>8.1%}"
-            f"{halves[1].mean():>8.1%}{by_spread.mean():>11.1%}{np.median(columns[2]):>8.2f}"
-            f"{np.mean(columns[3]):>8.2f}{np.mean(columns[4]):>8.2f}"
-        )
-
-
-def show(name, found):
-    """Print a line."""
-    inside, by_spread, width, loss, simple = found
-    early, late = np.array_split(inside, 2)
-    print(
-        f"{name:28}{inside.mean():>8.1%}{early.mean():>8.1%}{late.mean():>8.1%}"
-        f"{by_spread.mean():>11.1%}{width:>8.2f}{loss:>8.2f}{simple:>8.2f}",
-        flush=True,
-    )
+    keys = [
+        {"kind": kind, "case": case, "seed": seed}
+        for kind, cases in CASES.items()
+        for case in cases
+        for seed in range(args.seeds)
+    ]
+    lines = list(recorded(args.record, keys, run))
+    print_rows([table(lines)[0], *(row_of(case, of) for (case,), of in by(lines, "case").items())])
+    print()
+    print_rows(table(lines))
 
 
 if __name__ == "__main__":

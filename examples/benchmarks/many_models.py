@@ -1,17 +1,13 @@
-"""One search over many models, beside a search of each of them, at equal processor seconds.
+"""One search over many models, compared with a search of each of them, at equal processor seconds.
 
 On tables of `tables.py` (2,000 rows to search with, up to 10,000 others to test on, three
 folds) `SearchCV(default_models(X, y), timeout=30)` runs, again with ``ensemble=True``, and
-`SearchCV` with each of these models alone as long. Nobody knows beforehand which of them is best;
-`regret` is how far the list, or each model, is behind the best of them on the test rows, with the
-last training in the time. Peers run where they are among the names, with their own models, folds
-and encoders, and one thread: ``FLAML``, whose last training is within its budget, and
-``AutoGluon`` (medium quality, its default), which averages what it has trained. ``untuned`` is the
-best of the list without any tuning, as the test rows tell.
+`SearchCV` with each of these models alone for the same time. The best of them is unknown in
+advance; `regret` is how far the list, or each model, is behind the best of them on the test rows,
+with the last training within the time. `systems.py` compares the list with other libraries.
 
     python examples/benchmarks/many_models.py [--tables adult ...] [--seconds 30] [--seeds 1]
-        [--names "all of them" averaged FLAML AutoGluon] [--scoring neg_log_loss]
-        [--record FILE] [--picture FILE]
+        [--names "all of them" averaged] [--scoring neg_log_loss] [--record FILE]
 
 The runs that the page of measurements shows are in ``records/many_models.jsonl``. With a record, a
 line of JSON for each run, it goes on where it was stopped.
@@ -23,22 +19,17 @@ import os
 import sys
 import warnings
 from functools import partial
-from itertools import product
 from pathlib import Path
 
 import numpy as np
-from _many_models_picture import draw
 from _tables_cases import DEVELOPMENT, TABLES, make_case
 from _tables_clock import REFERENCE_SECONDS, run_for, workload
-from _tables_tools import autogluon_of_all, flaml_of_all
 from scipy.stats import wilcoxon
 from sklearn.metrics import get_scorer
 
 from sksearch import SearchCV, default_models
 
-LIST, AVERAGED, UNTUNED = "all of them", "averaged", "untuned"
-PEERS = {"FLAML": flaml_of_all, "AutoGluon": autogluon_of_all}
-WAYS = (LIST, AVERAGED, UNTUNED, *PEERS)  # the other names are those of single models
+LIST, AVERAGED = "all of them", "averaged"  # the other names are single models
 
 
 def run(table, name, seed_index, seconds, scoring):
@@ -52,13 +43,8 @@ def run(table, name, seed_index, seconds, scoring):
     workload()  # the first training of a process is slower
     scale = workload() / REFERENCE_SECONDS
     scoring = scoring if case.is_classifier else None
-    if name in PEERS:
-        task = partial(PEERS[name], case, seconds, scoring)
-    elif name == UNTUNED:
-        task = partial(best_untuned, case, models)
-    else:
-        searched = models if name in (LIST, AVERAGED) else dict(models)[name]
-        task = partial(search, case, searched, seconds, name == AVERAGED, scoring)
+    searched = models if name in (LIST, AVERAGED) else dict(models)[name]
+    task = partial(search, case, searched, seconds, name == AVERAGED, scoring)
     entries = run_for(seconds, scale, task, ends_itself=True)
     asked = {"table": table, "name": name, "seed": seed_index, "seconds": seconds}
     return asked | ({"scoring": scoring} if scoring else {}) | entries[-1]
@@ -82,15 +68,6 @@ def search(case, estimator, seconds, averages, scoring, trace):
     trace.note({}, found.best_score_, **rest, ended=at)
 
 
-def best_untuned(case, models, trace):
-    """Note the best score on the test rows of the models as they are."""
-    warnings.simplefilter("ignore")
-    scores = {name: m.fit(case.X, case.y).score(case.X_test, case.y_test) for name, m in models}
-    best = max(scores, key=scores.get)
-    rest = {"test": float(scores[best]), "model": best, "n_models": 1}
-    trace.note({}, np.nan, **rest, ended=trace.clock.now())
-
-
 def names_of(table, seed_index):
     """The list, the average of what it finds, and the models in it."""
     case = make_case(table, "mlp", seed_index)
@@ -107,7 +84,7 @@ def show(lines):
         found = {x["name"]: x for x in lines if (x["table"], x["seed"]) == (table, seed)}
         if len(found) < len(names):
             continue
-        single = [found[name]["test"] for name in names if name not in WAYS]
+        single = [found[name]["test"] for name in names if name not in (LIST, AVERAGED)]
         best = max(single, default=np.nan)
         for name in names:
             regrets[name].append(best - found[name]["test"])
@@ -117,8 +94,7 @@ def show(lines):
     print(f"{'mean regret':20}{means}")
     worst = "".join(f"{np.max(regrets[name]):13.4f}" for name in names)
     print(f"{'largest regret':20}{worst}")
-    for pair in [(AVERAGED, LIST), *product((LIST, AVERAGED), PEERS)]:
-        compare(lines, *pair)
+    compare(lines, AVERAGED, LIST)
 
 
 def compare(lines, one, other):
@@ -155,10 +131,9 @@ def main():
     parser.add_argument("--tables", nargs="+", default=DEVELOPMENT, choices=TABLES)
     parser.add_argument("--seconds", type=int, default=30)
     parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--names", nargs="+", help="'all of them', averaged, models, FLAML")
+    parser.add_argument("--names", nargs="+", help="'all of them', averaged, or models")
     parser.add_argument("--scoring", help="of classes; default accuracy")
     parser.add_argument("--record", type=Path)
-    parser.add_argument("--picture", type=Path, help="draw errors next to peers' into this PNG")
     args = parser.parse_args()
     lines = []
     if args.record and args.record.exists():
@@ -176,8 +151,6 @@ def main():
                     with args.record.open("a") as file:
                         file.write(json.dumps(lines[-1]) + "\n")
     show(lines)
-    if args.picture:
-        draw(lines, args.picture)
 
 
 if __name__ == "__main__":

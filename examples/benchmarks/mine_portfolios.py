@@ -7,6 +7,7 @@ is best on those rows. A portfolio begins with the own params; then that candida
 and again, which lowers the mean logarithm of the smallest error the most for its time.
 
     OMP_NUM_THREADS=1 python examples/benchmarks/mine_portfolios.py [--seconds 2400] [--write]
+        [--check LightGBM SVM] [--record examples/benchmarks/records/first_candidates.jsonl]
 
 Trainings are kept in the cache as they come, so that a second call adds to them. `--check` trains
 own params, the portfolio and as many random draws on the six other tables, and prints figures of
@@ -22,6 +23,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from _report import print_rows, recorded
 from catboost import CatBoostClassifier, CatBoostRegressor
 from lightgbm import LGBMClassifier, LGBMRegressor, early_stopping
 from sklearn import ensemble, linear_model, neighbors, neural_network, svm
@@ -369,31 +371,37 @@ def report(records):
     return found
 
 
-def check(families):
-    """Print by how much five first candidates lower the error on other tables, and five draws."""
-    print(f"{'':22} {'table':12} error: own, best of five first candidates, of five draws")
-    data = list(tables(CHECKED))
-    for family in families:
-        for table in data:
-            name, plain, dense, y = table
-            X = dense if family in SCALED else plain
-            estimator = FAMILIES[family][y.dtype.kind == "f"]
-            if estimator is None:
-                continue
-            sizes = {"n_samples": 2_000, "n_features": X.shape[1]}
-            first = first_candidates(estimator, **sizes)[:5]
-            rng = np.random.default_rng(1)
-            drawn = [random_entry(family, rng) for _ in range(5)]
-            errors = [
-                min(
-                    evaluate(
-                        family, {k: v for k, v in entry.items() if k != "early_stopping"}, table
-                    )[0]
-                    for entry in entries
-                )
-                for entries in ([{}], first, drawn)
-            ]
-            print(f"{family:22} {name:12} " + " ".join(f"{e:.4f}" for e in errors), flush=True)
+def check(family, table):
+    """Return the error of own params, and the least of five first candidates and five draws."""
+    of = next(of for of in tables(CHECKED) if of[0] == table)
+    _, plain, dense, y = of
+    X = dense if family in SCALED else plain
+    estimator = FAMILIES[family][y.dtype.kind == "f"]
+    sizes = {"n_samples": 2_000, "n_features": X.shape[1]}
+    rng = np.random.default_rng(1)
+    ways = {
+        "own": [{}],
+        "first": first_candidates(estimator, **sizes)[:5],
+        "drawn": [random_entry(family, rng) for _ in range(5)],
+    }
+    return {
+        way: round(float(min(error_of(family, entry, of) for entry in entries)), 5)
+        for way, entries in ways.items()
+    }
+
+
+def error_of(family, entry, table):
+    """Return the error of a candidate, trained without its own early stopping."""
+    return evaluate(family, {k: v for k, v in entry.items() if k != "early_stopping"}, table)[0]
+
+
+def table(lines):
+    """Return the rows of the page."""
+    rows = [["family", "table", "default parameters", "five first candidates", "five draws"]]
+    for line in lines:
+        errors = (f"{line[way]:.3f}" for way in ("own", "first", "drawn"))
+        rows.append([line["family"], line["table"], *errors])
+    return rows
 
 
 def write(found):
@@ -412,6 +420,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=0, help="processor time to add up to")
     parser.add_argument("--write", action="store_true", help="replace the data file")
     parser.add_argument("--check", nargs="*", choices=FAMILIES, help="families to check")
+    parser.add_argument("--record", type=Path, help="file of checks, read first and appended to")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     cache = Path(tempfile.gettempdir()) / "sksearch_portfolios.jsonl"
@@ -420,7 +429,12 @@ def main():
     if args.seconds:
         mine(args.seconds, cache, records)
     if args.check is not None:
-        check(args.check or FAMILIES)
+        keys = [
+            {"family": family, "table": name}
+            for family in args.check or FAMILIES
+            for name in CHECKED
+        ]
+        print_rows(table(recorded(args.record, keys, check)))
         return
     found = report(records)
     if args.write:

@@ -10,14 +10,17 @@ the best learning sampler of ours against each. Overhead is the processor time o
 tell; its mean contains what some methods do only now and then.
 
     python examples/benchmarks/sample_efficiency.py [--seeds 20] [--cache results.jsonl]
+        [--record examples/benchmarks/records/one_fidelity.jsonl]
 
 With ``--batch 5`` five candidates are asked for at a time, as five workers do, and none of them
 knows what the others bring.
-Results are kept in the cache as they come. Peers need ``requirements.txt``; a method that is not
-there is left out. Exit status 1 if a bar fails, or a search.
+Results are kept in the cache as they come; the record gets the regrets that are shown. Peers need
+``requirements.txt``; a method that is not there is left out. Exit status 1 if a bar fails, or a
+search.
 """
 
 import argparse
+import json
 import sys
 import tempfile
 from functools import partial
@@ -27,7 +30,9 @@ import numpy as np
 from _peers import METHODS, OURS, PACKAGES, make, run
 from _report import (
     available,
+    by,
     collect,
+    mean_ranks,
     print_bars,
     print_by_task,
     print_comparison,
@@ -35,6 +40,8 @@ from _report import (
     version_of,
 )
 from _tasks import TASKS, load_task
+
+from sksearch.stats import wilcoxon_holm
 
 CHECKPOINTS = (25, 50, 100)
 DEFAULT = "GP"  # the sampler of ours that is used where none is named
@@ -75,6 +82,37 @@ def bars_of(methods, ranks, checkpoints):
     return bars
 
 
+def write(path, methods, tasks, checkpoints, regrets):
+    """Write a line for each run."""
+    lines = [
+        {"method": method, "task": task, "seed": seed, "evaluations": checkpoints,
+         "regrets": [round(float(x), 5) for x in regrets[i, j, seed]]}
+        for i, method in enumerate(methods)
+        for j, task in enumerate(tasks)
+        for seed in range(regrets.shape[2])
+    ]  # fmt: skip
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+
+
+def table(lines):
+    """Return the rows of the page; p: Wilcoxon over tasks, Holm, of our best and the others."""
+    found = by(lines, "method", "task")
+    methods, tasks = (list(dict.fromkeys(names)) for names in zip(*found, strict=True))
+    numbers = lines[0]["evaluations"]
+    regrets = np.array([[[x["regrets"] for x in found[m, t]] for t in tasks] for m in methods])
+    ranks = np.array([mean_ranks(regrets[..., i]) for i in range(len(numbers))])
+    own = [i for i, method in enumerate(methods) if method in OURS and method not in BASELINES]
+    best = min(own, key=lambda i: ranks[-1].mean(axis=1)[i])
+    p = wilcoxon_holm(ranks[-1].T, control=best)
+    head = ["method", *(f"regret @{n}" for n in numbers), *(f"rank @{n}" for n in numbers)]
+    rows = [[*head, f"p @{numbers[-1]}"]]
+    for i in np.argsort(ranks[-1].mean(axis=1)):
+        cells = [f"{x:.3f}" for x in np.minimum(regrets, 1).mean(axis=(1, 2))[i]]
+        cells += [f"{x:.2f}" for x in ranks.mean(axis=2)[:, i]]
+        rows.append([methods[i], *cells, "" if i == best else f"{p[i]:.3f}"])
+    return rows
+
+
 def main():
     """Compare, print and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -85,6 +123,7 @@ def main():
     parser.add_argument("--batch", type=int, default=1, help="candidates asked for at a time")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--cache", type=Path, default=CACHE)
+    parser.add_argument("--record", type=Path, help="where to write the regrets that are shown")
     args = parser.parse_args()
     versions = {m: version_of(m, OURS, PACKAGES) for m in args.methods}
     check = partial(make, task=load_task("branin"), n_evaluations=10, seed=0)
@@ -106,13 +145,15 @@ def main():
         print(f"without {method}, which failed: {error}")
     methods = [method for method in methods if method not in errors]
     checkpoints = sorted({*(c for c in CHECKPOINTS if c < n), n})
-    table = partial(table_of, results, methods, args.tasks, args.seeds)
-    regrets = table("regrets")[..., [c - 1 for c in checkpoints]]
+    of = partial(table_of, results, methods, args.tasks, args.seeds)
+    regrets = of("regrets")[..., [c - 1 for c in checkpoints]]
+    if args.record is not None:
+        write(args.record, methods, args.tasks, checkpoints, regrets)
     batches = f", {args.batch} at a time" if args.batch > 1 else ""
     print(f"{len(args.tasks)} tasks, {args.seeds} seeds, after {n} evaluations at most{batches}")
     extras = {
-        "median ms": np.median(table("median_ms"), axis=(1, 2)),
-        "mean ms": np.median(table("mean_ms"), axis=(1, 2)),
+        "median ms": np.median(of("median_ms"), axis=(1, 2)),
+        "mean ms": np.median(of("mean_ms"), axis=(1, 2)),
     }
     ours = [m for m in methods if m in OURS and m not in BASELINES]
     labels = [f"@{c}" for c in checkpoints]

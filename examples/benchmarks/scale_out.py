@@ -9,7 +9,13 @@ time of the loop for one task, whatever the number of workers, and the CPU time 
 trivial fit, next to scikit-learn's in one process, which also clones, sets parameters and scores.
 
     python examples/benchmarks/scale_out.py [--what busy regret loop] [--seeds 3] [--names GP TPE]
+        [--record examples/benchmarks/records/busy/searches.jsonl]
     python examples/benchmarks/scale_out.py --picture docs/images/workers.png
+    python examples/benchmarks/scale_out.py --what peers
+        [--record examples/benchmarks/records/busy/peers.jsonl]
+
+With "peers" other libraries (as far as they are installed) and this one search on eight real
+worker processes whose fits sleep, or last no time.
 
 Exit status 1 if a bar fails.
 """
@@ -21,10 +27,13 @@ import sys
 import time
 import warnings
 import zlib
+from importlib.util import find_spec
+from pathlib import Path
 
+import _scale_out_peers
 import numpy as np
 from _development import DevelopmentTask, development_tasks
-from _report import print_bars
+from _report import by, print_bars, print_rows, recorded
 from scipy.stats import uniform
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import RandomizedSearchCV
@@ -42,6 +51,7 @@ N_FOLDS, EPOCHS, SIGMA = 5, 9, 0.5
 LEAST_BUSY = {16: 0.85, 100: 0.70}
 N_EVALUATIONS, WORSE = 64, 0.05
 LOOPS = (16, 100, 400, 1_000)
+PEER_MEANS = 0.2, 0.0
 MAX_GROWTH, MAX_MS = 1.5, 1.0
 SPACE = {name: uniform() for name in "abcd"}
 FULL, HALF = {"n_iter": 192}, {"n_iterations": 16, "resource": "epochs", "max_resources": EPOCHS}
@@ -51,13 +61,17 @@ SEARCHES = {
     "GP": (sks.GPBayesSearchCV, FULL, samplers.GPSampler()),
     "TPE": (sks.TPESearchCV, FULL, samplers.TPESampler()),
     "forest": (sks.search.ForestBayesSearchCV, FULL, samplers.ForestSampler()),
-    "CMA-ES": (sks.search.CMAESSearchCV, FULL, samplers.CMAESSampler()),
-    "DE": (sks.search.DESearchCV, FULL, samplers.DESampler()),
+    "CMA-ES": (sks.search.EvolutionSearchCV, FULL | {"method": "cma-es"}, samplers.CMAESSampler()),
+    "DE": (sks.search.EvolutionSearchCV, FULL, samplers.DESampler()),
     "SearchCV": (sks.SearchCV, FULL, samplers.GPSampler()),
     "Hyperband": (sks.HyperbandSearchCV, HALF, samplers.RandomSampler()),
     "BOHB": (sks.BOHBSearchCV, HALF, samplers.TPESampler()),
     "DEHB": (sks.search.DEHBSearchCV, HALF, samplers.DESampler()),
-    "GPHyperband": (sks.search.GPHyperbandSearchCV, HALF, samplers.GPSampler("ei_distribution")),
+    "GPHyperband": (
+        sks.HyperbandSearchCV,
+        HALF | {"sampler": "gp"},
+        samplers.GPSampler("ei_distribution"),
+    ),
 }
 FAMILIES = ("arlbench", "fcnet", "hpobench_mlp", "nasbench201", "taskset")
 X = np.arange(50.0)[:, np.newaxis]
@@ -102,7 +116,19 @@ def busy(name, n_workers, seed):
     )
     with VirtualClock(n_workers) as clock:
         search.fit(X)
-    return clock.utilisation
+    return {"busy": round(clock.utilisation, 5)}
+
+
+def table(lines):
+    """Return the rows of the page."""
+    found = by(lines, "name", "n_workers")
+    rows = [["search", *(f"{n} workers" for n in LEAST_BUSY)]]
+    for name in dict.fromkeys(name for name, _ in found):
+        shares = (np.mean([line["busy"] for line in found[name, n]]) for n in LEAST_BUSY)
+        cls, args, _ = SEARCHES[name]
+        part = "".join(f'({key}="{args[key]}")' for key in ("method", "sampler") if key in args)
+        rows.append([f"`{cls.__name__}{part}`", *(f"{100 * x:.1f} %" for x in shares)])
+    return rows
 
 
 class Folds(Workload):
@@ -134,7 +160,7 @@ def take(context, seconds, environment):
 def searched(name, work, n_workers, n_evaluations=N_EVALUATIONS):
     """Run a study on simulated workers, and return its history."""
     sampler, task = SEARCHES[name][2], work.task
-    n_epochs = task.n_epochs if SEARCHES[name][1] is HALF else None
+    n_epochs = task.n_epochs if "n_iterations" in SEARCHES[name][1] else None
     if n_epochs is None:
         scheduler, top = schedulers.FullFidelity(n_evaluations), task.n_epochs or 1
     else:  # each iteration costs about as much as (s_max + 1) ** 2 full evaluations
@@ -220,19 +246,22 @@ def draw(path):
     figure.savefig(path, dpi=80)
 
 
-def measure_busy(names, seeds):
+def measure_busy(names, seeds, record):
     """Print the share of busy workers; return the bars."""
-    print(f"share of busy workers, mean of {seeds} searches", *LEAST_BUSY)
-    bars = []
-    for name in names:
-        shares = {n: np.mean([busy(name, n, s) for s in range(seeds)]) for n in LEAST_BUSY}
-        print(f"  {name:<14}", *(f"{share:>8.1%}" for share in shares.values()), flush=True)
-        if SEARCHES[name][2] != samplers.RandomSampler():
-            bars += [
-                (f"{name} keeps {n} workers busy {LEAST_BUSY[n]:.0%}", share >= LEAST_BUSY[n])
-                for n, share in shares.items()
-            ]
-    return bars
+    keys = [
+        {"name": name, "n_workers": n, "seed": seed}
+        for name in names
+        for n in LEAST_BUSY
+        for seed in range(seeds)
+    ]
+    lines = list(recorded(record, keys, busy))
+    print_rows(table(lines))
+    return [
+        (f"{name} keeps {n} workers busy {LEAST_BUSY[n]:.0%}",
+         bool(np.mean([line["busy"] for line in of]) >= LEAST_BUSY[n]))
+        for (name, n), of in by(lines, "name", "n_workers").items()
+        if SEARCHES[name][2] != samplers.RandomSampler()
+    ]  # fmt: skip
 
 
 def measure_regret(names, seeds):
@@ -270,12 +299,43 @@ def measure_loop():
     ]
 
 
+def peer_table(lines):
+    """Tasks a second, as a ratio to joblib's, and shares of busy workers, as the page has them."""
+    head = (
+        "search",
+        *("tasks a second", "ratio", "busy"),
+        *("tasks a second, fits of 0 s", "ratio"),
+    )
+    rows = [list(head)]
+    runs = {(line["name"], line["mean"]): line for line in lines}
+    for name in {name: None for name, _ in runs}:
+        cells = []
+        for mean in PEER_MEANS:
+            rate, plain = (runs[each, mean]["per_second"] for each in (name, "joblib"))
+            cells += [f"{rate:.0f}", f"{rate / plain:.2f}"]
+            cells += [f"{runs[name, mean]['busy']:.0%}".replace("%", " %")] * bool(mean)
+        rows.append([name, *cells])
+    return rows
+
+
+def measure_peers(record):
+    """Print searches of other libraries on real workers."""
+    installed = [
+        name
+        for name, package in _scale_out_peers.PACKAGES.items()
+        if package is None or find_spec(package)
+    ]
+    keys = [{"name": name, "mean": mean} for name in installed for mean in PEER_MEANS]
+    print_rows(peer_table(recorded(record, keys, _scale_out_peers.measured)))
+
+
 def main():
     """Measure, print and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--what", nargs="+", default=["busy", "regret", "loop"])
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--names", nargs="+", default=list(SEARCHES))
+    parser.add_argument("--record", type=Path, help="file of shares, read first and appended to")
     parser.add_argument("--picture", metavar="PATH", help="draw the workers, and measure nothing")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -283,8 +343,10 @@ def main():
         draw(args.picture)
         return 0
     bars = measure_loop() if "loop" in args.what else []
+    if "peers" in args.what:
+        measure_peers(args.record)
     if "busy" in args.what:
-        bars += measure_busy(args.names, args.seeds)
+        bars += measure_busy(args.names, args.seeds, args.record)
     if "regret" in args.what:
         bars += measure_regret(args.names, args.seeds)
     return int(not print_bars(bars))

@@ -9,6 +9,7 @@ regret after n candidates, and how many candidates the warm start needs for what
 after n: bars are n / 2, and 1.1 n if it is misled, at n = 10 and 20.
 
     python examples/benchmarks/warm_start.py [--seeds 3] [--samplers GP TPE random]
+        [--record examples/benchmarks/records/warm_start.jsonl]
     python examples/benchmarks/warm_start.py --families taskset arlbench yahpo_lcbench \\
         yahpo_rbv2_rpart --half report --seeds 4 --samplers GP
 
@@ -17,14 +18,16 @@ With ``--families`` the tasks are recorded ones of others (`_development`), and 
 """
 
 import argparse
-import math
 import sys
 import zlib
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 from _development import HALVES, development_tasks
 from _fold_scores import MODELS, TABLES, model_of, read
 from _peers import our_result
+from _report import needs_rows, print_bars, print_rows, recorded, steps_of
 from _tasks import load_task, seed_of_task
 from joblib import Parallel, delayed
 from sklearn.model_selection import ParameterSampler
@@ -41,7 +44,9 @@ SHOWN = (2, 5, 10, 15, 20, 30)
 JUDGED = (10, 20)
 N_LISTED = 5
 N_EARLIER = 30  # random results of an earlier task
-SAMPLERS = {"GP": GPSampler(), "TPE": TPESampler(), "random": RandomSampler()}
+SAMPLERS = {"random": RandomSampler(), "TPE": TPESampler(), "GP": GPSampler()}
+WAYS = ("cold", "warm", "listed", "misled")
+MOST = {"warm": 0.5, "misled": 1.1}  # of the candidates of a cold search
 
 
 def tasks_of(model, record):
@@ -82,12 +87,6 @@ def regrets(params, scores, sampler, seed, first=()):
     best, median = scores.max(), np.median(scores)
     curve = (best - np.maximum.accumulate(found)) / max(best - median, 1e-12)
     return np.r_[curve, np.zeros(N - n)]
-
-
-def needed(curve, regret):
-    """Count of candidates after which a mean curve has come to a regret."""
-    there = np.flatnonzero(curve <= regret)
-    return int(there[0]) + 1 if len(there) else math.inf
 
 
 def on_a_task(name, relatives, sampler, seed):
@@ -157,6 +156,34 @@ def print_means(label, curves):
         print(f"{label[:19]:<20}{way:<8}" + "".join(f"{mean[n - 1]:>9.4f}" for n in SHOWN))
 
 
+@cache
+def recorded_tasks():
+    """Return candidates and scores by model and table."""
+    record = read()
+    return {model: tasks_of(model, record) for model in MODELS}
+
+
+def run(sampler, way, model, table, seed):
+    """Return the steps of the regret."""
+    tasks, used, first = recorded_tasks(), SAMPLERS[sampler], ()
+    others = [other for other in tasks[model] if other != table]
+    told = [EarlierTask(*tasks[model][other]) for other in others]
+    if way == "warm":
+        used = WarmStart(used, told)
+    elif way == "listed":
+        first = best_of(told)
+    elif way == "misled":
+        scores = tasks[MODELS[(MODELS.index(model) + 1) % len(MODELS)]]
+        wrong = [earlier_of(tasks[model][other][0], scores[other][1]) for other in others]
+        used = WarmStart(used, wrong)
+    return {"steps": steps_of(regrets(*tasks[model][table], used, seed, first))}
+
+
+def table(lines):
+    """Return the rows of the page."""
+    return needs_rows(lines, N, SHOWN, JUDGED, "cold")[0]
+
+
 def main():
     """Run, print, and return whether a bar failed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -165,42 +192,27 @@ def main():
     parser.add_argument("--families", nargs="+", choices=development_tasks(), metavar="FAMILY")
     parser.add_argument("--half", choices=HALVES, help="every second task of each family")
     parser.add_argument("--jobs", type=int, default=1, help="processes, of --families")
+    parser.add_argument("--record", type=Path, help="file of runs, read first and appended to")
     args = parser.parse_args()
     if args.families:
         compare_families(args)
         return 0
-    record, failed = read(), False
-    tasks = {model: tasks_of(model, record) for model in MODELS}
-    print(f"{'':<14}" + "".join(f"{f'n = {n}':>9}" for n in SHOWN) + "   needed for 10, 20")
-    for name in args.samplers:
-        sampler, curves = SAMPLERS[name], {"cold": [], "warm": [], "listed": [], "misled": []}
-        for model, found in tasks.items():
-            other_model = tasks[MODELS[(MODELS.index(model) + 1) % len(MODELS)]]
-            for table, task in found.items():
-                told = [EarlierTask(*pair) for other, pair in found.items() if other != table]
-                wrong = [
-                    earlier_of(found[other][0], other_model[other][1])
-                    for other in found
-                    if other != table
-                ]
-                ways = {
-                    "cold": (sampler,),
-                    "warm": (WarmStart(sampler, told),),
-                    "listed": (sampler, best_of(told)),
-                    "misled": (WarmStart(sampler, wrong),),
-                }
-                for seed in range(args.seeds):
-                    for way, (used, *first) in ways.items():
-                        curves[way].append(regrets(*task, used, seed, *first))
-        means = {way: np.mean(each, axis=0) for way, each in curves.items()}
-        for way, mean in means.items():
-            counts = [needed(mean, means["cold"][n - 1]) for n in JUDGED]
-            line = "".join(f"{mean[n - 1]:>9.4f}" for n in SHOWN)
-            print(f"{f'{name}, {way}':<14}{line}   {counts}")
-            share = {"warm": 0.5, "misled": 1.1}.get(way, 1.0)
-            failed |= any(count > share * n for count, n in zip(counts, JUDGED, strict=True))
-    print("bars:", "FAILED" if failed else "ok")
-    return int(failed)
+    keys = [
+        {"sampler": name, "way": way, "model": model, "table": table, "seed": seed}
+        for name in args.samplers
+        for way in WAYS
+        for model in MODELS
+        for table in TABLES
+        for seed in range(args.seeds)
+    ]
+    rows, needs = needs_rows(recorded(args.record, keys, run), N, SHOWN, JUDGED, "cold")
+    print_rows(rows)
+    bars = [
+        (f"{name}, {way}", bool(np.all(counts <= MOST[way] * np.array(JUDGED))))
+        for (name, way), counts in needs.items()
+        if way in MOST
+    ]
+    return int(not print_bars(bars))
 
 
 if __name__ == "__main__":

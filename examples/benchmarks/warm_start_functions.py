@@ -6,12 +6,15 @@ else is known. The regret is 0 at the minimum and 1 at the median of 1,500 rando
 rules of `WarmStart` were chosen on "branin", "svm" and "boosting", with ten seeds.
 
     python examples/benchmarks/warm_start_functions.py [--families camel hart3 net] [--seeds 20]
+        [--record examples/benchmarks/records/warm_start_functions.jsonl]
 """
 
 import argparse
 import zlib
+from pathlib import Path
 
 import numpy as np
+from _report import by, print_rows, recorded
 from bounds import branin
 from scipy.optimize import minimize
 from scipy.stats import loguniform, uniform
@@ -24,7 +27,7 @@ from sksearch.space import Space
 from sksearch.study import Study
 
 N, N_EARLIER, N_TASKS = 30, 30, 5
-SHOWN = (1, 2, 3, 5, 8, 10, 12, 15, 20, 30)
+SHOWN = (1, 2, 3, 5, 8, 12, 20, 30)
 A = np.array([[3, 10, 30], [0.1, 10, 35], [3, 10, 30], [0.1, 10, 35]])
 P = 1e-4 * np.array(
     [[3689, 1170, 2673], [4699, 4387, 7470], [1091, 8732, 5547], [381, 5743, 8828]]
@@ -112,6 +115,7 @@ def net(rng):
 
 FAMILIES = {each.__name__: each for each in (moved_branin, svm, boosting, hart3, camel, net)}
 NAMES = {"branin": "moved_branin"}
+WAYS = ("cold", "warm", "listed")
 
 
 def losses(space, loss, sampler, seed, first=()):
@@ -154,18 +158,33 @@ def regrets(family, seed):
     return {way: (curve - least) / (np.median(drawn) - least) for way, curve in curves.items()}
 
 
+def run(family, seed):
+    """Return regrets at the counts that are shown, by way of searching."""
+    curves = regrets(family, seed)
+    return {way: [round(float(curves[way][n - 1]), 6) for n in SHOWN] for way in WAYS}
+
+
+def table(lines):
+    """Return the rows of the page."""
+    rows = [["family", "search", *(f"n = {n}" for n in SHOWN)]]
+    for (family,), of in by(lines, "family").items():
+        for way in WAYS:
+            mean = np.mean([line[way] for line in of], axis=0)
+            rows.append([family, way, *(f"{x:.3f}" for x in mean)])
+    return rows
+
+
 def main():
     """Run and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--families", nargs="+", default=["camel", "hart3", "net"])
     parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--record", type=Path, help="file of runs, read first and appended to")
     args = parser.parse_args()
-    print(f"{'':<20}" + "".join(f"{n:>9}" for n in SHOWN))
-    for family in args.families:
-        curves = [regrets(family, seed) for seed in range(args.seeds)]
-        for way in curves[0]:
-            mean = np.mean([each[way] for each in curves], axis=0)
-            print(f"{family:<12}{way:<8}" + "".join(f"{mean[n - 1]:>9.4f}" for n in SHOWN))
+    keys = [
+        {"family": family, "seed": seed} for family in args.families for seed in range(args.seeds)
+    ]
+    print_rows(table(recorded(args.record, keys, run)))
 
 
 if __name__ == "__main__":

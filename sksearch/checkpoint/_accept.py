@@ -20,9 +20,10 @@ def accept_changes(checkpoint_dir: str | os.PathLike, *names: str) -> None:
     checkpoint_dir : str or path
         Directory of the search.
     *names : str
-        Names listed in the error raised by `fit`. ``"code"`` accepts your functions and classes in
-        their state at the next run. The name of a global, such as ``"__main__.T0"``, excludes this
-        global from the comparison in this directory, and ``"globals"`` excludes all of them.
+        Names listed in the error raised by `fit`. ``"code"`` accepts the versions of your
+        functions and classes that the next run uses. The name of a global, such as
+        ``"__main__.T0"``, excludes this global from the comparison in this directory, and
+        ``"globals"`` excludes all of them.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """CatBoost.
 
-CatBoost writes ``catboost_info`` into the working directory at each fit. In a search nobody reads
-these files, and workers would overwrite each other's. Here it trains without files.
+CatBoost writes ``catboost_info`` into the working directory at each fit. A search does not
+read these files, and its workers would overwrite each other's, so it trains without files.
 """
 
 import sys

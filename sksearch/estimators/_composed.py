@@ -12,7 +12,7 @@ from ._registered import registered
 
 # The method by which a class declares its own search space.
 DECLARED = "__sksearch_space__"
-# Most parameters of a transformer, of one branch of an ensemble, of all but the model.
+# Maximum number of parameters: of a transformer, a branch of an ensemble, all but the model.
 OF_A_TRANSFORMER = 2
 OF_A_BRANCH = 3
 OF_ALL_OTHERS = 8

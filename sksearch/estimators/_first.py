@@ -30,7 +30,7 @@ def first_candidates(
     -------
     list of dict
         Candidates of `default_space`, without parameters with an `sksearch.space.Outcome`. Each is
-        meant for data on which the earlier ones are bad. The list is empty for an unknown
+        meant for data on which the earlier ones perform poorly. The list is empty for an unknown
         estimator. The current parameters of the estimator are not included.
 
     Raises
@@ -91,14 +91,14 @@ def _model(estimator):
 
 
 def filled(space: SpaceDict, own: dict[str, Any]) -> dict[str, Any]:
-    """Make a candidate of an estimator's own values, if they lie in its space."""
+    """Return a candidate with the estimator's own values, if they lie in its space."""
     return _fill(space, own, {}, "", {})
 
 
 def _fill(
     space: SpaceDict, own: dict, entry: dict, prefix: str, canonical: dict[str, str]
 ) -> dict[str, Any]:
-    """Make a whole candidate from a recorded one: nearest values, own ones, middles."""
+    """Complete a recorded candidate with nearest values, the estimator's own, or midpoints."""
     candidate = {}
     for name, values in space.items():
         (dimension,) = Space({name: values}).all_dimensions

@@ -132,7 +132,7 @@ class Linear(Family):
 
 
 class ShuffledEpochs(EpochTraining):
-    """Epochs in different orders: an integer seed would give all epochs the same order."""
+    """Epochs in different orders: with an integer seed all epochs would have the same order."""
 
     def train(
         self, state: State, model: Any, X: Any, y: Any, n: int, params: dict[str, Any], ends: bool

@@ -42,7 +42,7 @@ class EpochsGrowth(Growth):
         advance(state, rows[0], rows[1], count, classes, params)
 
     def refit(self, state, rows, count, classes, params):
-        """Fit once, as scored; missing convergence is intended."""
+        """Fit once, as for the score; a fit that has not converged is intended."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             return super().refit(state, rows, count, classes, params)
@@ -93,7 +93,7 @@ class Orders(np.random.RandomState):
 def one_fit(state: State, net: Any) -> Iterator[None]:
     """Make ``partial_fit`` draw the same numbers as ``fit`` in these epochs.
 
-    An integer ``random_state`` would seed each call again, so that all epochs had one order.
+    An integer ``random_state`` would seed each call again, and all epochs would have one order.
     """
     own = net.random_state
     if own is None:  # the global generator, seeded for each task

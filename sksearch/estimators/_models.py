@@ -69,9 +69,9 @@ def default_models(
     -------
     models : list of tuple (str, estimator)
         Untuned models: a linear model, gradient boosting (LightGBM if installed), a forest, extra
-        trees, a neural net, and up to 5,000 rows a support vector machine and nearest neighbours.
-        If there are several targets, a model that supports only one is fitted for each. You can
-        print the list, edit it, and pass it to `SearchCV`.
+        trees, a neural net, and, for up to 5,000 rows, a support vector machine and nearest
+        neighbours. If there are several targets, a model that supports only one is fitted for
+        each. You can print the list, edit it, and pass it to `SearchCV`.
 
     Raises
     ------
@@ -165,11 +165,11 @@ def _regressors(n_threads: int | None, y: Any) -> dict[str, Any]:
 
 
 def _for_several(models: dict[str, Any], target: np.ndarray, classifies: bool) -> dict[str, Any]:
-    """Return the models for several targets: those for one are fitted for each."""
+    """Return the models for several targets: models of a single target are fitted for each."""
     wrap: Any = MultiOutputClassifier if classifies else MultiOutputRegressor
     one = {"boosting", "kernel"} | ({"linear"} if classifies else set())
     if classifies and type_of_target(target) != "multilabel-indicator":
-        one = {*models}  # scikit-learn's accuracy is not for several targets of several classes
+        one = {*models}  # scikit-learn's accuracy does not support multiclass-multioutput
     return {name: wrap(model) if name in one else model for name, model in models.items()}
 
 
@@ -329,12 +329,12 @@ class EncodedOnce(TransformerMixin, BaseEstimator):
 
 
 class _Kept:
-    """The last results of a function of rows, by a digest of what they were made of."""
+    """The last results of a function of rows, by a digest of its inputs."""
 
     MOST = 64e6  # bytes of all outputs
 
     def __init__(self) -> None:
-        self._results: dict[str, tuple[Any, Any]] = {}  # the one used last is last
+        self._results: dict[str, tuple[Any, Any]] = {}  # the most recently used one is last
         self._lock = threading.Lock()
 
     def once(self, key: str, make: Callable[[], tuple[Any, Any]]) -> tuple[Any, Any]:

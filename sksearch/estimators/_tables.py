@@ -414,7 +414,7 @@ def _of_texts(name: object, texts: list, given: bool) -> tuple[str, Any]:
 
 
 def _all_numbers(texts: list[str]) -> list[float]:
-    """The numbers that texts contain, none if one of them is something else."""
+    """The numbers in texts; none if any text is not a number."""
     found = [*itertools.takewhile(lambda number: number == number, map(_number, texts))]
     return found if len(found) == len(texts) else []
 

@@ -24,7 +24,7 @@ def ngboost(estimator: Any, size: Size) -> SpaceDict:
 
 
 def explainable_boosting(estimator: Any, size: Size) -> SpaceDict:
-    """Leave the number of rounds alone: training ends by itself."""
+    """Do not search the number of rounds: training ends by itself."""
     return {
         "learning_rate": loguniform(0.005, 0.1),
         "max_leaves": [2, 3, 4],

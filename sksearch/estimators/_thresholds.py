@@ -19,7 +19,7 @@ from ._pipeline import last_step
 class ThresholdGrowth(Growth):
     """Train once, and score the model at each threshold."""
 
-    is_as_fitted: ClassVar[bool] = False  # untuned, the threshold is 0.5, and nothing is found
+    is_as_fitted: ClassVar[bool] = False  # untuned: the threshold is 0.5 and is not searched
 
     def __init__(self, name: str, own: int | None) -> None:
         super().__init__(name, None)  # its own threshold is not a number of steps

@@ -20,7 +20,7 @@ def tree(estimator: Any, size: Size) -> SpaceDict:
 
 
 def forest(estimator: Any, size: Size) -> SpaceDict:
-    """Leave the number of trees alone: more are better, and only cost more."""
+    """Do not search the number of trees: more are better, and only take longer."""
     space = {
         "max_features": size.share_of_columns(),
         "min_samples_leaf": log_ints(1, size.leaf(50)),

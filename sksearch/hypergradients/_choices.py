@@ -29,7 +29,7 @@ def relaxed_choices(
     temperature: float = 0.5,
     random_state: int | np.random.RandomState | None = None,
 ) -> tuple[float, np.ndarray]:
-    """Return the mean loss over relaxed draws of choices, and its gradient by logits.
+    """Return the mean loss over relaxed draws, and its gradient with respect to the logits.
 
     With an integer as `random_state`, the draws are the same in each call. The mean is then a
     smooth function, which `scipy.optimize.minimize` can minimise with ``jac=True``.

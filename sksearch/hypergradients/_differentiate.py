@@ -174,9 +174,9 @@ def neumann(
 ) -> tuple[float, np.ndarray]:
     """Differentiate at a minimum by the first terms of a series for the inverse Hessian.
 
-    The result equals the same number of steps of a fixed-point iteration, or of `truncated` with
-    all rows after training has converged. The problem need not be symmetric. With only a few
-    steps, the gradient is damped in flat directions.
+    The result is the same as after this number of steps of a fixed-point iteration, or of
+    `truncated` with all rows if training has converged. The problem need not be symmetric. With
+    only a few steps, the gradient is damped in flat directions.
 
     Parameters
     ----------

@@ -12,8 +12,8 @@ from sksearch.models._normal import slope_of_log_cdf
 
 # Noise variance of a label: one failure makes another likely, not certain.
 LABEL_NOISE = 0.1
-# A process of scores expects much beyond the border of failures, because it is uncertain there. A
-# smooth probability would let it go there repeatedly.
+# A process of scores expects high values beyond the border of failures, because it is uncertain
+# there. With a smooth probability it would propose such points repeatedly.
 SHARPNESS = 1e3
 # At a border of equal probabilities half of the candidates fail, and the optimum is not found
 # sooner.
@@ -219,7 +219,7 @@ def pulled_in(slacks: np.ndarray) -> np.ndarray:
 def _mean_and_sd(slacks: np.ndarray) -> tuple[float, float]:
     values = pulled_in(slacks)
     sd = values.std()
-    # Equal slacks differ by rounding errors only: they are not blown up.
+    # Equal slacks differ by rounding errors only: they are not amplified.
     return float(values.mean()), float(sd) if sd > 1e-12 else 1.0
 
 

@@ -178,7 +178,7 @@ class Forest:
 
     def _grow(self, X: np.ndarray, z: np.ndarray, random_state: np.random.RandomState) -> Any:
         """Return one tree grown on all points."""
-        from sklearn.tree import ExtraTreeRegressor  # a third of our import time
+        from sklearn.tree import ExtraTreeRegressor  # takes a third of the package's import time
 
         # A single tree without input checks: an ensemble's joblib takes longer than its trees.
         tree = ExtraTreeRegressor(

@@ -40,7 +40,7 @@ def robust_power_transform(y: np.ndarray) -> np.ndarray:
     Notes
     -----
     The score of a diverged fit may be a thousand times worse than a good score, and a Gaussian
-    process could then hardly distinguish good candidates. Scores more than three spreads below the
+    process could then barely tell good candidates apart. Scores more than three spreads below the
     median are therefore set to three spreads below the median. The spread is the root mean square
     distance between the scores above the median and the median, or the distance between the lower
     quartile and the median if this is larger, but at most four times the former, because a quarter

@@ -12,7 +12,7 @@ N_COLUMNS = 3  # columns of axes in one figure
 
 
 class Display(ABC):
-    """A picture: the constructor stores the data, and `plot` draws them any number of times.
+    """A picture: the constructor stores the data, and `plot` may draw it repeatedly.
 
     Attributes
     ----------

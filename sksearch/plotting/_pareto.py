@@ -99,7 +99,7 @@ class ParetoDisplay(Display):
                 "The search has no Pareto front: pass two or more objectives=[...] to it."
             )
         winner = found.winner
-        if winner is not None:  # it need not be on the front: a function may have chosen it
+        if winner is not None:  # may be off the front, if a function has chosen it
             result = found.history.trials[winner.trial_id].results[winner.resource]
             chosen = np.array(result.objectives) * front.signs
         return cls(front=front, chosen=chosen, objectives=objectives).plot(ax)

@@ -62,8 +62,8 @@ class PredictionDisplay(Display):
 
     Notes
     -----
-    A prediction uses only earlier results, so this is a test on new data. Intervals of other
-    probabilities than 95 % assume half a normal distribution on each side of the median. In
+    A prediction uses only earlier results, so this is a test on new data. Intervals with a
+    probability other than 95 % assume half a normal distribution on each side of the median. In
     searches with several resources, only candidates that reached the resource of the prediction
     are shown; they are better than average.
 

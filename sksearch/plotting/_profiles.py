@@ -153,7 +153,7 @@ class ProfileDisplay(Display):
         n_curves, n_epochs = curves.shape
         x = np.arange(1, n_epochs + 1) if self.resources is None else self.resources
         lines = [np.column_stack([x, curve]) for curve in curves]
-        # The more lines the fainter, so that a thousand do not become one blot.
+        # Many lines are drawn faint, so that a thousand do not merge into a blot.
         alpha = float(np.clip(6 / n_curves, 0.04, 0.35))
         self.ax_.add_collection(LineCollection(lines, colors=color, linewidths=0.6, alpha=alpha))
         self.ax_.fill_between(

@@ -152,7 +152,7 @@ class ScheduleDisplay(Display):
         return self
 
     def _draw(self, ax: "Axes", name: str) -> None:
-        """Draw one param: the population, and the schedule above it."""
+        """Draw a parameter: the population, and the schedule above it."""
         starts = [entry["n_resources"] for entry in self.schedule]
         best = [
             (start, end, entry["params"])

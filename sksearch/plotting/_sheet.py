@@ -142,7 +142,7 @@ class SearchDisplay:
     def _draw_two(self, search: SearchTable, found: Candidates, names: list[str], ax: Any) -> None:
         """Draw the most important parameter with the next one active at the same time."""
         first = [params for params in found.params if names[0] in params]
-        # One that is always there shows more than one that a choice switches on.
+        # A parameter that is always active shows more than a conditional one.
         n_both = {name: sum(name in params for params in first) for name in names[1:]}
         second = max(n_both, key=lambda name: n_both[name] == len(first))
         if not n_both[second]:

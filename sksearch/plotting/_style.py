@@ -33,7 +33,7 @@ def import_pyplot(name: str) -> Any:
 
 
 def tidy(ax: "Axes") -> None:
-    """Remove from the axes the lines that do not help to read them."""
+    """Remove the spines that do not help to read the axes."""
     ax.grid(axis="y", color=PALE)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
@@ -58,7 +58,7 @@ def legend_beside(ax: "Axes", **options: Any) -> None:
 
 
 def is_geometric(grid: ArrayLike) -> bool:
-    """Return whether points are more even on a logarithmic axis than on a linear one."""
+    """Return whether points are spread more evenly on a logarithmic axis than on a linear one."""
     grid = np.asarray(grid, dtype=float)
     if len(grid) < 3 or grid[0] <= 0:
         return False

@@ -161,7 +161,7 @@ class TimelineDisplay(Display):
         )
         groups.append(("failed", ACCENT, None))
         shown = {*np.linspace(0, len(resources) - 1, N_IN_LEGEND).round().astype(int).tolist()}
-        # A white edge parts neighbours; of thousands it would hide them.
+        # A white edge separates neighbours; with thousands of bars it would cover them.
         edge = {"edgecolor": "w", "linewidth": 0.5} if len(bars) <= MANY else {"linewidth": 0}
         for i, (label, color, resource) in enumerate(groups):
             own = [b for b in bars if (None if b.failed else b.resource) == resource]

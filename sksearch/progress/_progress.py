@@ -35,9 +35,9 @@ class Progress:
     name : str
         Name of the search.
     n_candidates, n_planned : int
-        Numbers of started and of planned candidates.
+        Numbers of candidates started and planned.
     n_jobs, n_jobs_planned : int
-        Numbers of finished and of planned jobs, that is, pairs (candidate, rung).
+        Numbers of jobs finished and planned; a job is a pair (candidate, rung).
     bracket, iter, n_resources : int or None
         Rung of the latest result, as in ``cv_results_``; None before the first result.
     n_brackets : int
@@ -48,9 +48,8 @@ class Progress:
         Best score so far: at any rung if candidates may win at any rung, otherwise at the largest
         resource with a score. NaN before the first score.
     spent, planned : int
-        Numbers of spent and of planned units of the resource, for each fold as in
-        `SearchPlan.total_resources`. Units that an asynchronous search spends beyond its plan are
-        added to both.
+        Units of the resource spent and planned, per fold as in `SearchPlan.total_resources`. Units
+        that an asynchronous search spends beyond its plan are added to both.
     seconds : float or None
         Seconds since the start of ``fit``, in simulated time on a virtual clock; None if unknown.
     seconds_left : float or None

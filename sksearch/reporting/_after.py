@@ -339,7 +339,7 @@ def to_frame(search: FinishedSearch) -> "DataFrame":
     frame : pandas.DataFrame of shape (n_candidates, n_params + 7)
         One row for each candidate, at its largest resource, or at its best rung if a candidate may
         win at any rung. The columns are the parameters; ``score`` and ``std``, the mean and
-        standard deviation over ``n_folds`` folds, not all in a race; ``n_resources``;
+        standard deviation over ``n_folds`` folds (in a race not all folds); ``n_resources``;
         ``fit_seconds``, the mean over folds; ``status`` and ``error``. The index is the order in
         which candidates were started.
 

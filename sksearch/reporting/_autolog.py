@@ -190,7 +190,7 @@ class _Log:
 
 @contextmanager
 def _warned(what: str) -> Iterator[None]:
-    """Turn an error into a warning of MLflow's log: the rest can be logged nevertheless."""
+    """Turn an error into a warning of MLflow's log: the rest can still be logged."""
     try:
         yield
     except Exception as error:

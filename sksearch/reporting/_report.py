@@ -85,7 +85,7 @@ class Report:
         Raises
         ------
         ValueError
-            If the path has another ending.
+            If the path does not end with ".html".
         """
         file = Path(path)
         if file.suffix.lower() not in (".html", ".htm"):

@@ -137,8 +137,8 @@ class Strategy(ABC):
 class Maximum(Strategy):
     """Maximum of an acquisition function, with safeguards against a wrong model.
 
-    Without progress, every second proposal comes from another model; if scores tie with the best
-    one, a larger improvement is required.
+    If scores do not improve, every second proposal comes from another model; if scores tie with
+    the best one, a larger improvement is required.
 
     Parameters
     ----------

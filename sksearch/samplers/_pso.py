@@ -41,9 +41,9 @@ class PSOSampler(PopulationSampler):
     -----
     The velocity is ``0.6 (x - x') + 1.5 (a (p - x) + b (g - x))``, with x the position of the
     particle, x' its previous position, p its best position, g the best position of all particles,
-    and a and b are uniform in [0, 1] for each parameter. In [2]_ the weights are 0.7298 and
-    1.49618, for swarms with thousands of evaluations. Steps are limited to a fifth of the range,
-    and reflected at its bounds. A particle with zero velocity moves to a random position.
+    and a and b uniform in [0, 1] for each parameter. In [2]_ the weights are 0.7298 and 1.49618,
+    for swarms with thousands of evaluations. Steps are limited to a fifth of the range, and
+    reflected at its bounds. A particle with zero velocity moves to a random position.
 
     A particle moves even if its last result is not yet known, and no particle waits for the end of
     a round; a late result is used as soon as it arrives.

@@ -133,7 +133,7 @@ class TPESampler(LearningSampler):
         return first_new(history, points[np.argsort(-value, kind="stable")])
 
     def _split(self, data: Observations) -> tuple[np.ndarray, np.ndarray]:
-        """Return points of good and of other candidates, the others in the order of arrival.
+        """Return the points of good candidates, and of the others in the order of arrival.
 
         Running candidates come last among the others.
         """

@@ -13,8 +13,8 @@ from sksearch.schedulers._successive_halving import SuccessiveHalving
 class ASHA(Halving, AsynchronousScheduler, Selecting):
     """Asynchronous successive halving: promote each candidate among the best of its rung so far.
 
-    An idle worker promotes a candidate among the best ``1 / factor`` of its rung, if one has not
-    been promoted, beginning with the highest rung. Otherwise it starts a new candidate.
+    An idle worker promotes a candidate that is among the best ``1 / factor`` of its rung and not
+    yet promoted, beginning with the highest rung. Otherwise it starts a new candidate.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class ASHA(Halving, AsynchronousScheduler, Selecting):
     repeatable.
 
     When all candidates have finished, a rung may have too few candidates for a promotion. Its best
-    candidate is then promoted nevertheless, so that one candidate reaches `max_resources`.
+    candidate is then promoted anyway, so that one candidate reaches `max_resources`.
 
     References
     ----------

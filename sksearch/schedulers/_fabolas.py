@@ -26,10 +26,10 @@ STREAM = 11  # distinguishes its generator from the samplers', which receive the
 class Fabolas(Scheduler, Selecting):
     """Choose parameters and size by the expected improvement at full size per second.
 
-    One Gaussian process models the score as a function of parameters and size, another the
-    logarithm of the seconds. Each step evaluates a new candidate, or an earlier one at a larger
-    size: the one with the largest expected improvement of the best predicted score at full size,
-    divided by the cost.
+    One Gaussian process models the score as a function of parameters and size, and another one
+    models the logarithm of the seconds. Each step evaluates a new candidate, or an earlier one at
+    a larger size: the one with the largest expected improvement of the best predicted score at
+    full size, divided by the cost.
 
     Parameters
     ----------
@@ -59,8 +59,8 @@ class Fabolas(Scheduler, Selecting):
     every second result at full size is therefore for a new candidate, from a process of these
     results only.
 
-    With seconds as the cost, four seconds are added to each step, about twenty times the duration
-    of a proposal. If fits are short, small sizes are therefore not cheaper, and are not chosen.
+    With seconds as the cost, four seconds are added to each step, about twenty times as long as a
+    proposal takes. If fits are short, small sizes are therefore not cheaper, and are not chosen.
 
     If training continues, the cost of a larger size is only the difference to the smaller one.
 

@@ -166,8 +166,8 @@ class Choice:
     def overdue(self, rng: np.random.Generator) -> Start | Resume | None:
         """Return a step at full size, once smaller sizes have cost more.
 
-        It is the incumbent. Without progress in full results, every second time it is a candidate
-        from a process of full results only, which distinguishes them better.
+        It is the incumbent. If full results do not improve, every second candidate comes from a
+        process of full results only, which distinguishes them better.
         """
         top, trial = self.history.problem.max_resources, self.incumbent
         if trial is None:

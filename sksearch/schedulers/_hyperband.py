@@ -32,8 +32,8 @@ class Hyperband(Halving, BracketScheduler, Selecting):
         the formula of its Algorithm 1.
     brackets : sequence of int or None, default=None
         Brackets to run, by their number of promotions s, in this order. None: all of them, s from
-        s_max to 0. ``range(4, 1, -1)`` excludes those with full fits, which are few and expensive,
-        but help if low rungs mislead.
+        s_max to 0. ``range(4, 1, -1)`` excludes brackets that begin with long fits. These have
+        few, expensive candidates, but help if low rungs are misleading.
     select : {"auto", "best", "top"}, default="auto"
         Candidates that may win in `SearchCV`: all of them ("best"), or only those with the largest
         resource ("top"). "auto": "top" for rows and folds, otherwise "best".

@@ -51,10 +51,11 @@ class FoldRace(Scheduler):
     n_candidates : int or None, default=20
         Number of candidates. None: no limit except time and the size of the space.
     error : float, default=0.2
-        Maximum probability of dropping the candidate with the best mean over all folds, between 0
-        and 1, if differences between candidates are normally distributed over the folds. It is
-        reached only if the winner is hardly better than the others: on recorded scores of real
-        models, with 0.2, 1 winner in 80 was dropped. A larger value saves more folds.
+        Maximum probability of dropping the candidate with the best mean over all folds, assuming
+        that differences between candidates are normally distributed over the folds. Between 0 and
+        1. It is reached only if the winner is only slightly better than the others: on recorded
+        scores of real models, with 0.2, 1 winner in 80 was dropped. A larger value saves more
+        folds.
 
     Notes
     -----
@@ -142,7 +143,7 @@ class FoldRace(Scheduler):
     def fill(self, history: History, n_idle: int) -> Resume | None:
         """Continue a candidate on several folds at once if there are more workers than candidates.
 
-        Without a complete candidate, continue the best one instead of waiting for the first.
+        If no candidate is complete, continue the best one instead of waiting for the first.
         """
         state = RaceState.of(history, self)
         if self._has_more(history) or not state.idle:
@@ -310,8 +311,9 @@ class RaceState:
 
         They have no large differences on their first folds, because candidates with large
         differences were dropped. A standard normal variable truncated at q has the second moment
-        ``1 - q pdf(q) / cdf(q)``. Without this correction the spread is underestimated, more are
-        dropped, and the error accumulates: with 2 folds, an error of 0.2 became 0.32.
+        ``1 - q pdf(q) / cdf(q)``. If this correction is left out, the spread is underestimated,
+        more candidates are dropped, and the error accumulates: with 2 folds, an error of 0.2
+        became 0.32.
         """
         alpha = self.error / len(self.rungs)
         q = norm.isf(alpha)

@@ -17,11 +17,8 @@ from sksearch.search._asynchronous import (
 )
 from sksearch.search._base import BaseSearch as BaseSearch
 from sksearch.search._evolution import (
-    CMAESSearchCV as CMAESSearchCV,
     DEHBSearchCV as DEHBSearchCV,
-    DESearchCV as DESearchCV,
-    GeneticSearchCV as GeneticSearchCV,
-    PSOSearchCV as PSOSearchCV,
+    EvolutionSearchCV as EvolutionSearchCV,
 )
 from sksearch.search._fabolas import FabolasSearchCV as FabolasSearchCV
 from sksearch.search._fidelity import (
@@ -34,17 +31,13 @@ from sksearch.search._full import (
     SearchCV as SearchCV,
 )
 from sksearch.search._groups import COUNT as COUNT
-from sksearch.search._halving_hybrids import (
-    GPHalvingSearchCV as GPHalvingSearchCV,
-    TPEHalvingSearchCV as TPEHalvingSearchCV,
-)
 from sksearch.search._halving_namesakes import (
     HalvingGridSearchCV as HalvingGridSearchCV,
     HalvingRandomSearchCV as HalvingRandomSearchCV,
 )
 from sksearch.search._hybrids import (
     BOHBSearchCV as BOHBSearchCV,
-    GPHyperbandSearchCV as GPHyperbandSearchCV,
+    HalvingSearchCV as HalvingSearchCV,
 )
 from sksearch.search._hypergradient import HypergradientSearchCV as HypergradientSearchCV
 from sksearch.search._incremental import (

@@ -51,8 +51,8 @@ class ASHASearchCV(BaseSearch):
         Resource to increase step by step: "epochs", "n_samples", "folds", "seconds" or the name of
         an integer parameter.
     min_resources : int or "auto", default="auto"
-        Smallest amount of the resource. "auto": 1, or for rows four of each class and at least
-        1/81 of all.
+        Smallest amount of the resource. "auto": 1; for rows, four of each class, but at least 1/81
+        of all rows.
     max_resources : int or "auto", default="auto"
         Largest amount of the resource. "auto": 81 epochs, the estimator's own value of a
         parameter, all rows or all folds.
@@ -280,8 +280,8 @@ class PASHASearchCV(_HalvingSearchCV):
         Resource to increase step by step: "epochs", "n_samples", "folds", "seconds" or the name of
         an integer parameter.
     min_resources : int or "auto", default="auto"
-        Smallest amount of the resource. "auto": 1, or for rows four of each class and at least
-        1/81 of all.
+        Smallest amount of the resource. "auto": 1; for rows, four of each class, but at least 1/81
+        of all rows.
     max_resources : int or "auto", default="auto"
         Largest amount of the resource. "auto": 81 epochs, the estimator's own value of a
         parameter, all rows or all folds.

@@ -416,7 +416,7 @@ class BaseSearch(KnownNames, Grouped, AfterSearch, WinnerChoice):
     ) -> Setup:
         """Prepare a search, without the models and rows for which the time is too short.
 
-        A `recorder` knows both of a search that it resumes.
+        The `recorder` of a resumed search contains both.
         """
         self._left_out = () if recorder is None else tuple(recorder.left_out)
         time, paces = TimeLimit(self.timeout), EMPTY
@@ -503,7 +503,7 @@ class BaseSearch(KnownNames, Grouped, AfterSearch, WinnerChoice):
                 "\n".join([f"Fitting {len(context.splits)} folds for each {of}", *plan.on_workers])
             )
         name = type(self).__name__.removesuffix("SearchCV") or "Search"
-        # From 3 on the lines are scikit-learn's, so the status line would only disturb.
+        # From 3 on, lines are printed as in scikit-learn, and a status line would interfere.
         verbose = self.verbose if self.verbose < CV_LINES else 0
         self._watch = watch = Watch(plan, study.history, name, verbose, setup.time)
         run = Run(study, setup, root, recorder, watch)

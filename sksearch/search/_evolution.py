@@ -1,12 +1,11 @@
 """Searches by evolution and by swarms."""
 
 import os
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 
-from sksearch._utils._compat import Interval
+from sksearch._utils._compat import StrOptions
 from sksearch._utils._typing import (
     BatchWorkersDict,
     Converged,
@@ -23,12 +22,20 @@ from sksearch.search._base import BaseSearch
 from sksearch.search._parts import COUNT, HALVING, ITERATIONS, POPULATION, Refit
 from sksearch.space import Space
 
+#: Class of the sampler of each method.
+METHODS: dict[str, Any] = {
+    "cma-es": CMAESSampler,
+    "de": DESampler,
+    "genetic": GeneticSampler,
+    "pso": PSOSampler,
+}
 
-class CMAESSearchCV(BaseSearch):
-    """CMA-ES, a covariance matrix adaptation evolution strategy, also for mixed spaces.
 
-    The search learns which parameters depend on each other, and needs a hundred candidates or
-    more. It requires the package ``cmaes``: ``pip install ".[cma]"`` in a checkout.
+class EvolutionSearchCV(BaseSearch):
+    """Evolutionary algorithms and particle swarms, for hundreds of candidates.
+
+    A population learns from its results without a model of the scores, so proposals take almost
+    no time.
 
     Parameters
     ----------
@@ -40,9 +47,18 @@ class CMAESSearchCV(BaseSearch):
         dicts. None: the default space of the estimator.
     n_iter : int, default=100
         Number of candidates; a finite space may have fewer.
-    sigma : float, default=0.2
-        First standard deviation, as a share of each parameter's range. Smaller values stay near
-        the first candidate in `known`.
+    method : {"cma-es", "de", "genetic", "pso"}, default="de"
+        Algorithm that proposes the candidates:
+
+        - "cma-es": CMA-ES, covariance matrix adaptation [1]_, which learns which parameters
+          depend on each other, also in mixed spaces. It needs a hundred candidates or more and the
+          package ``cmaes``: ``pip install ".[cma]"`` in a checkout.
+        - "de": differential evolution [2]_. Members of the population move by differences between
+          others, with steps that become smaller as the population converges.
+        - "genetic": crossover and mutation of the best candidates [3]_, suited to many choices,
+          integers and conditional parameters.
+        - "pso": particle swarm optimisation [4]_. Particles move towards the best points so far.
+          Differential evolution was better in our measurements.
     population_size : int or None, default=None
         Number of candidates from which new ones are made, at least 4. None: depends on the number
         of parameters.
@@ -163,32 +179,47 @@ class CMAESSearchCV(BaseSearch):
     See Also
     --------
     sksearch.GPBayesSearchCV : Needs fewer candidates.
-    DESearchCV : Differential evolution.
-    sksearch.samplers.CMAESSampler : Details of the algorithm.
+    DEHBSearchCV : Differential evolution with early stopping.
+    ForestBayesSearchCV : Needs fewer candidates in spaces with many choices.
+    sksearch.samplers : Details of the algorithms, as `CMAESSampler`, `DESampler`,
+        `GeneticSampler` and `PSOSampler`.
+
+    Notes
+    -----
+    Two algorithms have further parameters: pass them to `SearchCV`, for example as
+    ``SearchCV(estimator, space, n_iter=100, sampler=CMAESSampler(sigma=0.1))``.
 
     References
     ----------
     .. [1] R. Hamano, S. Saito, M. Nomura, K. Uchida, S. Shirakawa, "CatCMA with margin:
        stochastic optimization for continuous, integer, and categorical variables", GECCO 2025.
        https://arxiv.org/abs/2504.07884
+    .. [2] R. Storn, K. Price, "Differential evolution: a simple and efficient heuristic for
+       global optimization over continuous spaces", J. Global Optimization 11, 1997.
+       https://doi.org/10.1023/A:1008202821328
+    .. [3] L. J. Eshelman, J. D. Schaffer, "Real-coded genetic algorithms and
+       interval-schemata", Foundations of Genetic Algorithms 2, 1993.
+       https://doi.org/10.1016/B978-0-08-094832-4.50018-0
+    .. [4] J. Kennedy, R. Eberhart, "Particle swarm optimization", ICNN 1995.
+       https://doi.org/10.1109/ICNN.1995.488968
 
     Examples
     --------
     >>> from scipy.stats import loguniform
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import SVC
-    >>> from sksearch.search import CMAESSearchCV
+    >>> from sksearch.search import EvolutionSearchCV
     >>> X, y = load_iris(return_X_y=True)
     >>> space = {"C": loguniform(1e-3, 1e3), "gamma": loguniform(1e-4, 1e1)}
-    >>> search = CMAESSearchCV(SVC(), space, n_iter=30, random_state=0).fit(X, y)
-    >>> bool(search.best_score_ > 0.97)
+    >>> search = EvolutionSearchCV(SVC(), space, n_iter=30, method="genetic", random_state=0)
+    >>> bool(search.fit(X, y).best_score_ > 0.97)
     True
     """
 
     _parameter_constraints = (
         BaseSearch._parameter_constraints
         | POPULATION
-        | {"n_iter": [COUNT], "sigma": [Interval(Real, 0, 1, closed="right")]}
+        | {"n_iter": [COUNT], "method": [StrOptions(set(METHODS))]}
     )
 
     def __init__(
@@ -197,7 +228,7 @@ class CMAESSearchCV(BaseSearch):
         param_distributions: dict | list | tuple | None = None,
         *,
         n_iter: int = 100,
-        sigma: float = 0.2,
+        method: Literal["cma-es", "de", "genetic", "pso"] = "de",
         population_size: int | None = None,
         scoring: "Scoring" = None,
         n_jobs: int | None = None,
@@ -219,201 +250,7 @@ class CMAESSearchCV(BaseSearch):
         self._store(locals())
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
-        return CMAESSampler(self.population_size, self.sigma), FullFidelity(self.n_iter)
-
-
-class _PopulationSearchCV(BaseSearch):
-    """Parameters of searches with a population, and no others."""
-
-    _parameter_constraints = BaseSearch._parameter_constraints | POPULATION | {"n_iter": [COUNT]}
-
-    def __init__(
-        self,
-        estimator: Any,
-        param_distributions: dict | list | tuple | None = None,
-        *,
-        n_iter: int = 100,
-        population_size: int | None = None,
-        scoring: "Scoring" = None,
-        n_jobs: int | None = None,
-        refit: "Refit" = True,
-        cv: "Folding" = None,
-        verbose: int = 0,
-        pre_dispatch: int | str = "2*n_jobs",
-        random_state: Seed = None,
-        error_score: float | str = np.nan,
-        return_train_score: bool = False,
-        objectives: list | tuple | None = None,
-        known: "KnownDict | None" = None,
-        timeout: float | None = None,
-        stop: "StopDict | Converged | None" = None,
-        workers: "BatchWorkersDict | None" = None,
-        checkpoint_dir: str | os.PathLike | None = None,
-        ensemble: bool | int = False,
-    ) -> None:
-        self._store(locals())
-
-
-class DESearchCV(_PopulationSearchCV):
-    """Differential evolution: members of a population move by differences between others.
-
-    Steps become smaller as the population converges. The search does not rely on a model, and
-    proposals take almost no time.
-
-    Parameters
-    ----------
-    estimator : estimator object, or list of estimators or of pairs (str, estimator)
-        Estimator to tune: anything with scikit-learn's interface, Pipelines included, or a list of
-        models of which the best is chosen and tuned.
-    param_distributions : dict, list of dict or None, default=None
-        Lists or distributions by parameter name, as for `RandomizedSearchCV`, or a list of such
-        dicts. None: the default space of the estimator.
-    n_iter : int, default=100
-        Number of candidates; a finite space may have fewer.
-    population_size : int or None, default=None
-        Number of candidates from which new ones are made, at least 4. None: depends on the number
-        of parameters.
-    scoring : str, callable, list, tuple, dict or None, default=None
-        Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
-        method.
-    n_jobs : int or None, default=None
-        Number of jobs (fits of candidates and folds) to run in parallel on the active joblib
-        backend.
-    refit : bool, str, callable, Bound or dict, default=True
-        Whether to fit the best candidate on all rows, and the metric or rule that selects it.
-    cv : int, cross-validation generator, iterable or None, default=None
-        Cross-validation splitting strategy, as in scikit-learn's searches. None: 5 folds.
-    verbose : int, default=0
-        Verbosity: 0 is silent, 1 shows a status line, 2 adds a line for each rung, 3 and more
-        print a line for each fit.
-    pre_dispatch : int or str, default="2*n_jobs"
-        Number of jobs handed to the workers in advance.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the candidates, of the row subsets and, during each fit, of the global generators.
-    error_score : "raise" or numeric, default=np.nan
-        Score of a failed fit in `cv_results_`. "raise" raises the error at once.
-    return_train_score : bool, default=False
-        If True, `cv_results_` contains training scores.
-    objectives : list of str or None, default=None
-        Objectives of a multi-objective search, two or more: metrics of `scoring`, "fit_time",
-        "predict_time" or "model_size".
-    known : dict or None, default=None
-        Knowledge about the candidates:
-
-        - ``"params"``: dict or list of dicts, candidates to evaluate first. "auto", the default:
-          the untuned estimator and known good values if no space is given. None: none.
-        - ``"results"``: results of earlier searches to learn from, one or a list: fitted searches,
-          their `cv_results_`, a `checkpoint_dir` or Optuna studies.
-        - ``"prior"``: belief about good values, a dict by parameter name: a distribution of a
-          number, or a dict of weights of the choices in a list.
-        - ``"constraints"``: a function ``f(params) -> bool``, checked before any fit, a `Bound` on
-          a measured value, or a list of them.
-    timeout : float or None, default=None
-        Time limit in seconds, including the refit. Its duration is estimated from the fits on the
-        folds.
-    stop : "converged", dict or None, default=None
-        Conditions that end the search before its time or number of candidates. "converged" is
-        short for ``{"converged": True}``:
-
-        - ``"score"``: stop when a candidate reaches this score.
-        - ``"patience"``: stop after this number of consecutive candidates at full resource without
-          an improvement.
-        - ``"converged"``: if True, stop when doubling the time would probably gain less than the
-          cross-validation noise.
-        - ``"overtime"``: seconds after `timeout` at which candidates still running are stopped.
-          Otherwise the search waits for them.
-    workers : dict or None, default=None
-        Limits and devices of the workers:
-
-        - ``"timeout"``: time limit in seconds for fitting and scoring a candidate on one fold,
-          from one rung to the next.
-        - ``"memory"``: maximum number of bytes that a candidate may allocate on one fold, in
-          addition to the data. Linux only.
-        - ``"retries"``: number of times a fit is repeated if its worker process dies, before it
-          fails with the status "crash". Default: 1.
-        - ``"devices"``: list of CUDA devices to distribute over the worker processes, by number or
-          UUID. Default: all visible devices.
-        - ``"batch_size"``: number of candidates evaluated at the same time. "auto", the default:
-          one if its folds occupy `n_jobs` workers, otherwise enough to keep all busy.
-    checkpoint_dir : str, path-like or None, default=None
-        Directory in which the search stores its progress. If the search is interrupted, the same
-        `fit` resumes from there.
-    ensemble : bool or int, default=False
-        Whether `best_estimator_` averages the best candidates, or the maximum number of candidates
-        to average.
-
-    Attributes
-    ----------
-    cv_results_ : dict of numpy arrays
-        Results of all candidates, as in scikit-learn's searches.
-    best_estimator_ : estimator object
-        Best candidate fitted on all rows, or an average with `ensemble`. Not available if
-        ``refit=False``.
-    best_score_ : float
-        Mean cross-validated score of the best candidate. Not available if `refit` is a callable.
-    best_params_ : dict
-        Parameters of the best candidate.
-    best_index_ : int
-        Row of the best candidate in `cv_results_`.
-    scorer_ : callable or dict
-        Scorer, or a dict of scorers for several metrics.
-    n_splits_ : int
-        Number of folds.
-    ensemble_ : sksearch.search.Ensemble
-        Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
-    refit_time_ : float
-        Seconds for the refit, including the other candidates of an ensemble.
-    multimetric_ : bool
-        Whether there are several metrics.
-    statuses_, errors_ : list of str
-        Status of each row ("ok", "error", "nan", "timeout", "memory" or "crash"), and the first
-        line of its error.
-    history_ : History
-        Every trial, with the status, error and cost of each result.
-    pareto_ : sksearch.search.ParetoFront
-        Pareto front, if there are several `objectives`.
-    metric_ : str
-        Metric of `best_score_`, if there are several `objectives`.
-    plan_ : SearchPlan
-        Plan of the search, made before any fit.
-    progress_ : Progress
-        Progress of the search, which another thread may read while `fit` runs.
-    interrupted_ : bool
-        Whether Ctrl-C, SIGTERM or an error ended the search. Results known by then are kept.
-    classes_ : ndarray of shape (n_classes,)
-        Class labels, if the best estimator is a classifier.
-    n_features_in_ : int
-        Number of features, if the best estimator has this attribute.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, if the best estimator has this attribute.
-
-    See Also
-    --------
-    DEHBSearchCV : Differential evolution with early stopping.
-    CMAESSearchCV : Learns which parameters depend on each other.
-    sksearch.samplers.DESampler : Details of the algorithm.
-
-    References
-    ----------
-    .. [1] R. Storn, K. Price, "Differential evolution: a simple and efficient heuristic for
-       global optimization over continuous spaces", J. Global Optimization 11, 1997.
-       https://doi.org/10.1023/A:1008202821328
-
-    Examples
-    --------
-    >>> from scipy.stats import loguniform
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.svm import SVC
-    >>> from sksearch.search import DESearchCV
-    >>> X, y = load_iris(return_X_y=True)
-    >>> space = {"C": loguniform(1e-3, 1e3), "gamma": loguniform(1e-4, 1e1)}
-    >>> search = DESearchCV(SVC(), space, n_iter=30, random_state=0).fit(X, y)
-    >>> bool(search.best_score_ > 0.97)
-    True
-    """
-
-    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
-        return DESampler(self.population_size), FullFidelity(self.n_iter)
+        return METHODS[self.method](self.population_size), FullFidelity(self.n_iter)
 
 
 class DEHBSearchCV(BaseSearch):
@@ -442,8 +279,8 @@ class DEHBSearchCV(BaseSearch):
         Resource to increase step by step: "epochs", "n_samples", "folds", "seconds" or the name of
         an integer parameter.
     min_resources : int or "auto", default="auto"
-        Smallest amount of the resource. "auto": 1, or for rows four of each class and at least
-        1/81 of all.
+        Smallest amount of the resource. "auto": 1; for rows, four of each class, but at least 1/81
+        of all rows.
     max_resources : int or "auto", default="auto"
         Largest amount of the resource. "auto": 81 epochs, the estimator's own value of a
         parameter, all rows or all folds.
@@ -580,7 +417,7 @@ class DEHBSearchCV(BaseSearch):
     See Also
     --------
     sksearch.BOHBSearchCV : Hyperband with a Parzen estimator.
-    DESearchCV : Full resource only.
+    EvolutionSearchCV : Differential evolution at full resource.
 
     Notes
     -----
@@ -644,357 +481,3 @@ class DEHBSearchCV(BaseSearch):
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
         return DESampler(self.population_size), Hyperband(self.factor, self.n_iterations)
-
-
-class GeneticSearchCV(_PopulationSearchCV):
-    """Genetic algorithm: crossover and mutation of the best candidates.
-
-    The search is suited to spaces with many choices, integers and conditional parameters.
-
-    Parameters
-    ----------
-    estimator : estimator object, or list of estimators or of pairs (str, estimator)
-        Estimator to tune: anything with scikit-learn's interface, Pipelines included, or a list of
-        models of which the best is chosen and tuned.
-    param_distributions : dict, list of dict or None, default=None
-        Lists or distributions by parameter name, as for `RandomizedSearchCV`, or a list of such
-        dicts. None: the default space of the estimator.
-    n_iter : int, default=100
-        Number of candidates; a finite space may have fewer.
-    population_size : int or None, default=None
-        Number of candidates from which new ones are made, at least 4. None: depends on the number
-        of parameters.
-    scoring : str, callable, list, tuple, dict or None, default=None
-        Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
-        method.
-    n_jobs : int or None, default=None
-        Number of jobs (fits of candidates and folds) to run in parallel on the active joblib
-        backend.
-    refit : bool, str, callable, Bound or dict, default=True
-        Whether to fit the best candidate on all rows, and the metric or rule that selects it.
-    cv : int, cross-validation generator, iterable or None, default=None
-        Cross-validation splitting strategy, as in scikit-learn's searches. None: 5 folds.
-    verbose : int, default=0
-        Verbosity: 0 is silent, 1 shows a status line, 2 adds a line for each rung, 3 and more
-        print a line for each fit.
-    pre_dispatch : int or str, default="2*n_jobs"
-        Number of jobs handed to the workers in advance.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the candidates, of the row subsets and, during each fit, of the global generators.
-    error_score : "raise" or numeric, default=np.nan
-        Score of a failed fit in `cv_results_`. "raise" raises the error at once.
-    return_train_score : bool, default=False
-        If True, `cv_results_` contains training scores.
-    objectives : list of str or None, default=None
-        Objectives of a multi-objective search, two or more: metrics of `scoring`, "fit_time",
-        "predict_time" or "model_size".
-    known : dict or None, default=None
-        Knowledge about the candidates:
-
-        - ``"params"``: dict or list of dicts, candidates to evaluate first. "auto", the default:
-          the untuned estimator and known good values if no space is given. None: none.
-        - ``"results"``: results of earlier searches to learn from, one or a list: fitted searches,
-          their `cv_results_`, a `checkpoint_dir` or Optuna studies.
-        - ``"prior"``: belief about good values, a dict by parameter name: a distribution of a
-          number, or a dict of weights of the choices in a list.
-        - ``"constraints"``: a function ``f(params) -> bool``, checked before any fit, a `Bound` on
-          a measured value, or a list of them.
-    timeout : float or None, default=None
-        Time limit in seconds, including the refit. Its duration is estimated from the fits on the
-        folds.
-    stop : "converged", dict or None, default=None
-        Conditions that end the search before its time or number of candidates. "converged" is
-        short for ``{"converged": True}``:
-
-        - ``"score"``: stop when a candidate reaches this score.
-        - ``"patience"``: stop after this number of consecutive candidates at full resource without
-          an improvement.
-        - ``"converged"``: if True, stop when doubling the time would probably gain less than the
-          cross-validation noise.
-        - ``"overtime"``: seconds after `timeout` at which candidates still running are stopped.
-          Otherwise the search waits for them.
-    workers : dict or None, default=None
-        Limits and devices of the workers:
-
-        - ``"timeout"``: time limit in seconds for fitting and scoring a candidate on one fold,
-          from one rung to the next.
-        - ``"memory"``: maximum number of bytes that a candidate may allocate on one fold, in
-          addition to the data. Linux only.
-        - ``"retries"``: number of times a fit is repeated if its worker process dies, before it
-          fails with the status "crash". Default: 1.
-        - ``"devices"``: list of CUDA devices to distribute over the worker processes, by number or
-          UUID. Default: all visible devices.
-        - ``"batch_size"``: number of candidates evaluated at the same time. "auto", the default:
-          one if its folds occupy `n_jobs` workers, otherwise enough to keep all busy.
-    checkpoint_dir : str, path-like or None, default=None
-        Directory in which the search stores its progress. If the search is interrupted, the same
-        `fit` resumes from there.
-    ensemble : bool or int, default=False
-        Whether `best_estimator_` averages the best candidates, or the maximum number of candidates
-        to average.
-
-    Attributes
-    ----------
-    cv_results_ : dict of numpy arrays
-        Results of all candidates, as in scikit-learn's searches.
-    best_estimator_ : estimator object
-        Best candidate fitted on all rows, or an average with `ensemble`. Not available if
-        ``refit=False``.
-    best_score_ : float
-        Mean cross-validated score of the best candidate. Not available if `refit` is a callable.
-    best_params_ : dict
-        Parameters of the best candidate.
-    best_index_ : int
-        Row of the best candidate in `cv_results_`.
-    scorer_ : callable or dict
-        Scorer, or a dict of scorers for several metrics.
-    n_splits_ : int
-        Number of folds.
-    ensemble_ : sksearch.search.Ensemble
-        Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
-    refit_time_ : float
-        Seconds for the refit, including the other candidates of an ensemble.
-    multimetric_ : bool
-        Whether there are several metrics.
-    statuses_, errors_ : list of str
-        Status of each row ("ok", "error", "nan", "timeout", "memory" or "crash"), and the first
-        line of its error.
-    history_ : History
-        Every trial, with the status, error and cost of each result.
-    pareto_ : sksearch.search.ParetoFront
-        Pareto front, if there are several `objectives`.
-    metric_ : str
-        Metric of `best_score_`, if there are several `objectives`.
-    plan_ : SearchPlan
-        Plan of the search, made before any fit.
-    progress_ : Progress
-        Progress of the search, which another thread may read while `fit` runs.
-    interrupted_ : bool
-        Whether Ctrl-C, SIGTERM or an error ended the search. Results known by then are kept.
-    classes_ : ndarray of shape (n_classes,)
-        Class labels, if the best estimator is a classifier.
-    n_features_in_ : int
-        Number of features, if the best estimator has this attribute.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, if the best estimator has this attribute.
-
-    See Also
-    --------
-    ForestBayesSearchCV : Needs fewer candidates in such spaces.
-    DESearchCV : Differential evolution, for numeric parameters.
-    sksearch.samplers.GeneticSampler : Details of the algorithm.
-
-    References
-    ----------
-    .. [1] L. J. Eshelman, J. D. Schaffer, "Real-coded genetic algorithms and
-       interval-schemata", Foundations of Genetic Algorithms 2, 1993.
-       https://doi.org/10.1016/B978-0-08-094832-4.50018-0
-
-    Examples
-    --------
-    >>> from scipy.stats import loguniform
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.svm import SVC
-    >>> from sksearch.search import GeneticSearchCV
-    >>> X, y = load_iris(return_X_y=True)
-    >>> space = {"C": loguniform(1e-3, 1e3), "gamma": loguniform(1e-4, 1e1)}
-    >>> search = GeneticSearchCV(SVC(), space, n_iter=30, random_state=0).fit(X, y)
-    >>> bool(search.best_score_ > 0.97)
-    True
-    """
-
-    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
-        return GeneticSampler(self.population_size), FullFidelity(self.n_iter)
-
-
-class PSOSearchCV(BaseSearch):
-    """Particle swarm optimisation: candidates move towards the best points so far.
-
-    Parameters
-    ----------
-    estimator : estimator object, or list of estimators or of pairs (str, estimator)
-        Estimator to tune: anything with scikit-learn's interface, Pipelines included, or a list of
-        models of which the best is chosen and tuned.
-    param_distributions : dict, list of dict or None, default=None
-        Lists or distributions by parameter name, as for `RandomizedSearchCV`, or a list of such
-        dicts. None: the default space of the estimator.
-    n_iter : int, default=100
-        Number of candidates; a finite space may have fewer.
-    asynchronous : bool, default=True
-        If True, each particle uses all results so far, otherwise only the results of earlier
-        rounds, as in [1]_.
-    population_size : int or None, default=None
-        Number of candidates from which new ones are made, at least 4. None: depends on the number
-        of parameters.
-    scoring : str, callable, list, tuple, dict or None, default=None
-        Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
-        method.
-    n_jobs : int or None, default=None
-        Number of jobs (fits of candidates and folds) to run in parallel on the active joblib
-        backend.
-    refit : bool, str, callable, Bound or dict, default=True
-        Whether to fit the best candidate on all rows, and the metric or rule that selects it.
-    cv : int, cross-validation generator, iterable or None, default=None
-        Cross-validation splitting strategy, as in scikit-learn's searches. None: 5 folds.
-    verbose : int, default=0
-        Verbosity: 0 is silent, 1 shows a status line, 2 adds a line for each rung, 3 and more
-        print a line for each fit.
-    pre_dispatch : int or str, default="2*n_jobs"
-        Number of jobs handed to the workers in advance.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the candidates, of the row subsets and, during each fit, of the global generators.
-    error_score : "raise" or numeric, default=np.nan
-        Score of a failed fit in `cv_results_`. "raise" raises the error at once.
-    return_train_score : bool, default=False
-        If True, `cv_results_` contains training scores.
-    objectives : list of str or None, default=None
-        Objectives of a multi-objective search, two or more: metrics of `scoring`, "fit_time",
-        "predict_time" or "model_size".
-    known : dict or None, default=None
-        Knowledge about the candidates:
-
-        - ``"params"``: dict or list of dicts, candidates to evaluate first. "auto", the default:
-          the untuned estimator and known good values if no space is given. None: none.
-        - ``"results"``: results of earlier searches to learn from, one or a list: fitted searches,
-          their `cv_results_`, a `checkpoint_dir` or Optuna studies.
-        - ``"prior"``: belief about good values, a dict by parameter name: a distribution of a
-          number, or a dict of weights of the choices in a list.
-        - ``"constraints"``: a function ``f(params) -> bool``, checked before any fit, a `Bound` on
-          a measured value, or a list of them.
-    timeout : float or None, default=None
-        Time limit in seconds, including the refit. Its duration is estimated from the fits on the
-        folds.
-    stop : "converged", dict or None, default=None
-        Conditions that end the search before its time or number of candidates. "converged" is
-        short for ``{"converged": True}``:
-
-        - ``"score"``: stop when a candidate reaches this score.
-        - ``"patience"``: stop after this number of consecutive candidates at full resource without
-          an improvement.
-        - ``"converged"``: if True, stop when doubling the time would probably gain less than the
-          cross-validation noise.
-        - ``"overtime"``: seconds after `timeout` at which candidates still running are stopped.
-          Otherwise the search waits for them.
-    workers : dict or None, default=None
-        Limits and devices of the workers:
-
-        - ``"timeout"``: time limit in seconds for fitting and scoring a candidate on one fold,
-          from one rung to the next.
-        - ``"memory"``: maximum number of bytes that a candidate may allocate on one fold, in
-          addition to the data. Linux only.
-        - ``"retries"``: number of times a fit is repeated if its worker process dies, before it
-          fails with the status "crash". Default: 1.
-        - ``"devices"``: list of CUDA devices to distribute over the worker processes, by number or
-          UUID. Default: all visible devices.
-        - ``"batch_size"``: number of candidates evaluated at the same time. "auto", the default:
-          one if its folds occupy `n_jobs` workers, otherwise enough to keep all busy.
-    checkpoint_dir : str, path-like or None, default=None
-        Directory in which the search stores its progress. If the search is interrupted, the same
-        `fit` resumes from there.
-    ensemble : bool or int, default=False
-        Whether `best_estimator_` averages the best candidates, or the maximum number of candidates
-        to average.
-
-    Attributes
-    ----------
-    cv_results_ : dict of numpy arrays
-        Results of all candidates, as in scikit-learn's searches.
-    best_estimator_ : estimator object
-        Best candidate fitted on all rows, or an average with `ensemble`. Not available if
-        ``refit=False``.
-    best_score_ : float
-        Mean cross-validated score of the best candidate. Not available if `refit` is a callable.
-    best_params_ : dict
-        Parameters of the best candidate.
-    best_index_ : int
-        Row of the best candidate in `cv_results_`.
-    scorer_ : callable or dict
-        Scorer, or a dict of scorers for several metrics.
-    n_splits_ : int
-        Number of folds.
-    ensemble_ : sksearch.search.Ensemble
-        Candidates averaged by `best_estimator_`, with their weights, if `ensemble` is set.
-    refit_time_ : float
-        Seconds for the refit, including the other candidates of an ensemble.
-    multimetric_ : bool
-        Whether there are several metrics.
-    statuses_, errors_ : list of str
-        Status of each row ("ok", "error", "nan", "timeout", "memory" or "crash"), and the first
-        line of its error.
-    history_ : History
-        Every trial, with the status, error and cost of each result.
-    pareto_ : sksearch.search.ParetoFront
-        Pareto front, if there are several `objectives`.
-    metric_ : str
-        Metric of `best_score_`, if there are several `objectives`.
-    plan_ : SearchPlan
-        Plan of the search, made before any fit.
-    progress_ : Progress
-        Progress of the search, which another thread may read while `fit` runs.
-    interrupted_ : bool
-        Whether Ctrl-C, SIGTERM or an error ended the search. Results known by then are kept.
-    classes_ : ndarray of shape (n_classes,)
-        Class labels, if the best estimator is a classifier.
-    n_features_in_ : int
-        Number of features, if the best estimator has this attribute.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, if the best estimator has this attribute.
-
-    See Also
-    --------
-    DESearchCV : Differential evolution, which was better in our measurements.
-    sksearch.samplers.PSOSampler : Details of the algorithm.
-
-    References
-    ----------
-    .. [1] J. Kennedy, R. Eberhart, "Particle swarm optimization", ICNN 1995.
-       https://doi.org/10.1109/ICNN.1995.488968
-
-    Examples
-    --------
-    >>> from scipy.stats import loguniform
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.svm import SVC
-    >>> from sksearch.search import PSOSearchCV
-    >>> X, y = load_iris(return_X_y=True)
-    >>> space = {"C": loguniform(1e-3, 1e3), "gamma": loguniform(1e-4, 1e1)}
-    >>> search = PSOSearchCV(SVC(), space, n_iter=30, random_state=0).fit(X, y)
-    >>> bool(search.best_score_ > 0.97)
-    True
-    """
-
-    _parameter_constraints = (
-        BaseSearch._parameter_constraints
-        | POPULATION
-        | {"n_iter": [COUNT], "asynchronous": [bool]}
-    )
-
-    def __init__(
-        self,
-        estimator: Any,
-        param_distributions: dict | list | tuple | None = None,
-        *,
-        n_iter: int = 100,
-        asynchronous: bool = True,
-        population_size: int | None = None,
-        scoring: "Scoring" = None,
-        n_jobs: int | None = None,
-        refit: "Refit" = True,
-        cv: "Folding" = None,
-        verbose: int = 0,
-        pre_dispatch: int | str = "2*n_jobs",
-        random_state: Seed = None,
-        error_score: float | str = np.nan,
-        return_train_score: bool = False,
-        objectives: list | tuple | None = None,
-        known: "KnownDict | None" = None,
-        timeout: float | None = None,
-        stop: "StopDict | Converged | None" = None,
-        workers: "BatchWorkersDict | None" = None,
-        checkpoint_dir: str | os.PathLike | None = None,
-        ensemble: bool | int = False,
-    ) -> None:
-        self._store(locals())
-
-    def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
-        return PSOSampler(self.population_size, self.asynchronous), FullFidelity(self.n_iter)

@@ -28,9 +28,9 @@ class FabolasSearchCV(BaseSearch):
     """Choose parameters and the amount of the resource together, by the expected gain per second.
 
     Fits on few rows, or of few epochs, are cheap and predict the result at full size. One Gaussian
-    process models the score as a function of parameters and size, another the seconds. Each step
-    evaluates a new candidate at any size, or a known candidate at a larger size: the one with the
-    largest expected improvement at full size divided by the cost.
+    process models the score as a function of parameters and size, and another one models the
+    seconds. Each step evaluates a new candidate at any size, or a known candidate at a larger
+    size: the one with the largest expected improvement at full size divided by the cost.
 
     Parameters
     ----------
@@ -54,8 +54,8 @@ class FabolasSearchCV(BaseSearch):
         Resource to increase step by step: "epochs", "n_samples", "folds", "seconds" or the name of
         an integer parameter.
     min_resources : int or "auto", default="auto"
-        Smallest amount of the resource. "auto": 1, or for rows four of each class and at least
-        1/81 of all.
+        Smallest amount of the resource. "auto": 1; for rows, four of each class, but at least 1/81
+        of all rows.
     max_resources : int or "auto", default="auto"
         Largest amount of the resource. "auto": 81 epochs, the estimator's own value of a
         parameter, all rows or all folds.
@@ -207,7 +207,7 @@ class FabolasSearchCV(BaseSearch):
     search ends early.
 
     The search is intended for fits of a minute or more with a cost that grows faster than the
-    number of rows. `GPHalvingSearchCV` is better for epochs.
+    number of rows. `HalvingSearchCV` is better for epochs.
 
     References
     ----------

@@ -7,6 +7,7 @@ import numpy as np
 
 from sksearch._utils._compat import StrOptions
 from sksearch._utils._typing import (
+    BatchWorkersDict,
     Converged,
     Folding,
     KnownDict,
@@ -16,15 +17,19 @@ from sksearch._utils._typing import (
     WorkersDict,
 )
 from sksearch.base import Resource, Sampler, Scheduler
-from sksearch.samplers import RandomSampler
+from sksearch.samplers import GPSampler, RandomSampler
 from sksearch.schedulers import Hyperband, SuccessiveHalving
 from sksearch.search._base import BaseSearch
+from sksearch.search._groups import BATCHES
 from sksearch.search._parts import COUNT, HALVING, ITERATIONS, Refit
 from sksearch.space import Space
 
+#: Samplers of `HyperbandSearchCV` by name.
+SAMPLERS: dict[str, Sampler] = {"random": RandomSampler(), "gp": GPSampler("ei_distribution")}
+
 
 class _HalvingSearchCV(BaseSearch):
-    """Parameters of searches with one bracket, and no others."""
+    """Parameters shared by searches with one bracket."""
 
     _parameter_constraints = (
         BaseSearch._parameter_constraints | HALVING | {"n_candidates": [COUNT, None]}
@@ -85,8 +90,8 @@ class SuccessiveHalvingSearchCV(_HalvingSearchCV):
         Resource to increase step by step: "epochs", "n_samples", "folds", "seconds" or the name of
         an integer parameter.
     min_resources : int or "auto", default="auto"
-        Smallest amount of the resource. "auto": 1, or for rows four of each class and at least
-        1/81 of all.
+        Smallest amount of the resource. "auto": 1; for rows, four of each class, but at least 1/81
+        of all rows.
     max_resources : int or "auto", default="auto"
         Largest amount of the resource. "auto": 81 epochs, the estimator's own value of a
         parameter, all rows or all folds.
@@ -263,6 +268,9 @@ class HyperbandSearchCV(BaseSearch):
     param_distributions : dict, list of dict or None, default=None
         Lists or distributions by parameter name, as for `RandomizedSearchCV`, or a list of such
         dicts. None: the default space of the estimator.
+    sampler : {"random", "gp"} or Sampler, default="random"
+        Sampler of the candidates. "gp": draws with probabilities proportional to the expected
+        improvement predicted by a Gaussian process [2]_, so a bracket contains diverse candidates.
     factor : float, default=3
         One candidate in `factor` is promoted, and rungs are `factor` times apart (eta in [1]_).
     n_iterations : int, default=1
@@ -274,8 +282,8 @@ class HyperbandSearchCV(BaseSearch):
         Resource to increase step by step: "epochs", "n_samples", "folds", "seconds" or the name of
         an integer parameter.
     min_resources : int or "auto", default="auto"
-        Smallest amount of the resource. "auto": 1, or for rows four of each class and at least
-        1/81 of all.
+        Smallest amount of the resource. "auto": 1; for rows, four of each class, but at least 1/81
+        of all rows.
     max_resources : int or "auto", default="auto"
         Largest amount of the resource. "auto": 81 epochs, the estimator's own value of a
         parameter, all rows or all folds.
@@ -345,6 +353,8 @@ class HyperbandSearchCV(BaseSearch):
           fails with the status "crash". Default: 1.
         - ``"devices"``: list of CUDA devices to distribute over the worker processes, by number or
           UUID. Default: all visible devices.
+        - ``"batch_size"``: number of candidates evaluated at the same time. "auto", the default:
+          one if its folds occupy `n_jobs` workers, otherwise enough to keep all busy.
     checkpoint_dir : str, path-like or None, default=None
         Directory in which the search stores its progress. If the search is interrupted, the same
         `fit` resumes from there.
@@ -410,13 +420,16 @@ class HyperbandSearchCV(BaseSearch):
     See Also
     --------
     SuccessiveHalvingSearchCV : The most aggressive bracket alone.
-    SearchCV : Combines Hyperband with any sampler.
+    BOHBSearchCV : Hyperband with a Parzen estimator.
+    HalvingSearchCV : Shorter brackets, with a model.
 
     References
     ----------
     .. [1] L. Li, K. Jamieson, G. DeSalvo, A. Rostamizadeh, A. Talwalkar, "Hyperband: a novel
        bandit-based approach to hyperparameter optimization", JMLR 18(185):1-52, 2018.
        https://jmlr.org/papers/v18/16-558.html
+    .. [2] H. Bertrand, R. Ardon, M. Perrot, I. Bloch, "Hyperparameter optimization of deep
+       neural networks: combining Hyperband with Bayesian model selection", CAp 2017.
 
     Examples
     --------
@@ -446,7 +459,11 @@ class HyperbandSearchCV(BaseSearch):
         BaseSearch._parameter_constraints
         | HALVING
         | ITERATIONS
-        | {"candidates": [StrOptions({"table", "algorithm1"})]}
+        | {
+            "sampler": [StrOptions(set(SAMPLERS)), Sampler],
+            "candidates": [StrOptions({"table", "algorithm1"})],
+            "workers": [BATCHES, None],
+        }
     )
 
     def __init__(
@@ -454,6 +471,7 @@ class HyperbandSearchCV(BaseSearch):
         estimator: Any,
         param_distributions: dict | list | tuple | None = None,
         *,
+        sampler: Literal["random", "gp"] | Sampler = "random",
         factor: float = 3,
         n_iterations: int = 1,
         candidates: Literal["table", "algorithm1"] = "table",
@@ -475,11 +493,12 @@ class HyperbandSearchCV(BaseSearch):
         known: "KnownDict | None" = None,
         timeout: float | None = None,
         stop: "StopDict | Converged | None" = None,
-        workers: "WorkersDict | None" = None,
+        workers: "BatchWorkersDict | None" = None,
         checkpoint_dir: str | os.PathLike | None = None,
         ensemble: bool | int = False,
     ) -> None:
         self._store(locals())
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
-        return RandomSampler(), Hyperband(self.factor, self.n_iterations, self.candidates)
+        sampler = SAMPLERS[self.sampler] if isinstance(self.sampler, str) else self.sampler
+        return sampler, Hyperband(self.factor, self.n_iterations, self.candidates)

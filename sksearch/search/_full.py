@@ -151,8 +151,8 @@ class SearchCV(BaseSearch):
         on a subset of the rows, shown by `plan_`; "folds" always trains on all rows. None: every
         candidate is trained completely.
     min_resources : int or "auto", default="auto"
-        Smallest amount of the resource. "auto": 1, or for rows four of each class and at least
-        1/81 of all.
+        Smallest amount of the resource. "auto": 1; for rows, four of each class, but at least 1/81
+        of all rows.
     max_resources : int or "auto", default="auto"
         Largest amount of the resource. "auto": 81 epochs, the estimator's own value of a
         parameter, all rows or all folds.
@@ -402,7 +402,7 @@ class RandomSearchCV(BaseSearch):
     n_iter : int or None, default=10
         Number of candidates. If lists contain no more, all are tried in the order of
         ``ParameterGrid``, and repeated entries of a list share their score. None: no limit except
-        `timeout` and `stop`, or all of a finite space if none of them is set.
+        `timeout` and `stop`, or all of a finite space if neither is set.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.

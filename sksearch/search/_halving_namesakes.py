@@ -73,7 +73,7 @@ class _Halving(BaseSearch):
     _is_namesake: ClassVar[bool] = True
 
     def _filled(self, folds: Folds) -> Self:
-        """Use scikit-learn's rows and parameters; other resources are as everywhere."""
+        """Use scikit-learn's rows and parameters; other resources work as in other searches."""
         filled = copy.copy(self)
         if self.resource == "n_samples":
             filled.resource = SubsamplesResource()
@@ -185,7 +185,7 @@ class HalvingGridSearchCV(GridSearchCV, _Halving):
         Maximum amount of the resource for any candidate. "auto": all rows, or the value of the
         parameter set on the estimator.
     min_resources : int, "exhaust" or "smallest", default="exhaust"
-        Amount of the resource in the first iteration. "smallest": 1, or for rows two of each
+        Amount of the resource in the first iteration. "smallest": 1; for rows, two of each
         class in each fold. "exhaust": the amount that leaves `max_resources` for the last
         iteration.
     aggressive_elimination : bool, default=False
@@ -415,7 +415,7 @@ class HalvingRandomSearchCV(_Halving):
         Maximum amount of the resource for any candidate. "auto": all rows, or the value of the
         parameter set on the estimator.
     min_resources : int, "exhaust" or "smallest", default="smallest"
-        Amount of the resource in the first iteration. "smallest": 1, or for rows two of each
+        Amount of the resource in the first iteration. "smallest": 1; for rows, two of each
         class in each fold. "exhaust": the amount that leaves `max_resources` for the last
         iteration, which needs an int as `n_candidates`.
     aggressive_elimination : bool, default=False

@@ -1,4 +1,4 @@
-"""Hyperband with samplers that learn."""
+"""Hyperband, and short brackets of successive halving, with samplers that learn."""
 
 import os
 from typing import Any, Literal
@@ -15,16 +15,22 @@ from sksearch._utils._typing import (
     Seed,
     StopDict,
 )
-from sksearch.acquisition._functions import Acquisition
 from sksearch.base import Resource, Sampler, Scheduler
 from sksearch.samplers import GPSampler, TPESampler
-from sksearch.samplers._gp import CHOICES
-from sksearch.samplers._observations import TRANSFERS, WITHOUT_JOINT
+from sksearch.samplers._observations import WITHOUT_JOINT
 from sksearch.schedulers import Hyperband
 from sksearch.schedulers._async_hyperband import AsyncHyperband
+from sksearch.schedulers._iterated_halving import IteratedHalving
 from sksearch.search._base import BaseSearch
+from sksearch.search._groups import BATCHES
 from sksearch.search._parts import HALVING, ITERATIONS, MODEL, Refit
 from sksearch.space import Space
+
+#: Samplers of `HalvingSearchCV` by name.
+SAMPLERS: dict[str, Sampler] = {
+    "gp": GPSampler("ei_distribution", transfer="joint"),
+    "tpe": TPESampler(),
+}
 
 
 class BOHBSearchCV(BaseSearch):
@@ -53,7 +59,7 @@ class BOHBSearchCV(BaseSearch):
         [1]_, and at least a fortieth of `max_resources`. The others use results at the lowest rung
         of the current bracket: its own and, from earlier brackets, none ("none"), all ("all"),
         only from candidates that reached the last rung ("survivors") or only from candidates
-        stopped there ("same").
+        stopped there ("same"). With "none", up to 20 brackets run at the same time.
     n_initial : int or None, default=None
         Number of quasi-random candidates before the first model. None: 4 to 10, depending on the
         number of parameters.
@@ -61,8 +67,8 @@ class BOHBSearchCV(BaseSearch):
         Resource to increase step by step: "epochs", "n_samples", "folds", "seconds" or the name of
         an integer parameter.
     min_resources : int or "auto", default="auto"
-        Smallest amount of the resource. "auto": 1, or for rows four of each class and at least
-        1/81 of all.
+        Smallest amount of the resource. "auto": 1; for rows, four of each class, but at least 1/81
+        of all rows.
     max_resources : int or "auto", default="auto"
         Largest amount of the resource. "auto": 81 epochs, the estimator's own value of a
         parameter, all rows or all folds.
@@ -198,9 +204,8 @@ class BOHBSearchCV(BaseSearch):
 
     See Also
     --------
-    HyperbandSearchCV : Hyperband with random candidates.
-    sksearch.search.TPEHalvingSearchCV : Shorter brackets.
-    sksearch.search.GPHyperbandSearchCV : Hyperband with a Gaussian process.
+    HyperbandSearchCV : Hyperband with random candidates, or with a Gaussian process.
+    HalvingSearchCV : Shorter brackets.
 
     Notes
     -----
@@ -282,11 +287,13 @@ class BOHBSearchCV(BaseSearch):
         return sampler, scheduler(self.factor, self.n_iterations)
 
 
-class GPHyperbandSearchCV(BaseSearch):
-    """Hyperband with candidates proposed by a Gaussian process.
+class HalvingSearchCV(BaseSearch):
+    """Short brackets of successive halving, with candidates proposed by a model.
 
-    As in [1]_, the candidates of a bracket are drawn with probabilities proportional to their
-    expected improvement, so a bracket contains diverse candidates.
+    The default choice for epochs, trees or rows. The first bracket begins with 36 candidates at a
+    27th of the largest resource, each later one with nine at a ninth. A bracket ends with one
+    candidate at the largest resource, at the cost of two or three full fits (the first: four), so
+    useful results arrive early.
 
     Parameters
     ----------
@@ -296,25 +303,23 @@ class GPHyperbandSearchCV(BaseSearch):
     param_distributions : dict, list of dict or None, default=None
         Lists or distributions by parameter name, as for `RandomizedSearchCV`, or a list of such
         dicts. None: the default space of the estimator.
+    sampler : {"gp", "tpe"} or Sampler, default="gp"
+        Model that proposes the candidates. "gp": a Gaussian process that learns from the results
+        of all rungs. Candidates are drawn with probabilities proportional to their expected
+        improvement at the largest resource. "tpe": a Parzen estimator, as in `BOHBSearchCV`, at a
+        tenth of the overhead.
     factor : float, default=3
-        One candidate in `factor` is promoted, and rungs are `factor` times apart.
-    n_iterations : int, default=1
-        Number of times to run all brackets, each time with new candidates.
-    acquisition : str or Acquisition, default="ei_distribution"
-        "ei_distribution" draws the candidates of a bracket from the expected improvement,
-        normalised to a density. For the others see `GPBayesSearchCV`.
-    transfer : {"rung", "none", "all", "survivors", "same", "joint"}, default="rung"
-        Results to learn from. "joint": all results at a fortieth of `max_resources` or more, with
-        the resource as one more coordinate. For the others see `BOHBSearchCV`.
-    n_initial : int or None, default=None
-        Number of quasi-random candidates before the first model. None: 4 to 10, depending on the
-        number of parameters.
+        One candidate in `factor` is promoted, and rungs are `factor` times apart. The first
+        bracket has four rungs, a later one three.
+    n_iterations : int, default=8
+        Number of brackets, each with new candidates. The first has the largest number of
+        candidates within the budget of a Hyperband bracket.
     resource : str or Resource, default="n_samples"
         Resource to increase step by step: "epochs", "n_samples", "folds", "seconds" or the name of
         an integer parameter.
     min_resources : int or "auto", default="auto"
-        Smallest amount of the resource. "auto": 1, or for rows four of each class and at least
-        1/81 of all.
+        Smallest amount of the resource. "auto": 1; for rows, four of each class, but at least 1/81
+        of all rows.
     max_resources : int or "auto", default="auto"
         Largest amount of the resource. "auto": 81 epochs, the estimator's own value of a
         parameter, all rows or all folds.
@@ -450,38 +455,36 @@ class GPHyperbandSearchCV(BaseSearch):
 
     See Also
     --------
-    sksearch.BOHBSearchCV : Hyperband with a Parzen estimator.
-    sksearch.GPHalvingSearchCV : Shorter brackets.
+    HyperbandSearchCV : All brackets of Hyperband, also with a Gaussian process.
+    BOHBSearchCV : All brackets of Hyperband, with TPE.
+    GPBayesSearchCV, TPESearchCV : Full resource only.
 
-    References
-    ----------
-    .. [1] H. Bertrand, R. Ardon, M. Perrot, I. Bloch, "Hyperparameter optimization of deep
-       neural networks: combining Hyperband with Bayesian model selection", CAp 2017.
+    Notes
+    -----
+    ``min_resources="auto"`` is ``max_resources / factor**3``. If training does not continue, as
+    with rows, the first bracket has 27 candidates instead of 36: no bracket costs more than a
+    Hyperband bracket with the same rungs.
 
     Examples
     --------
     >>> from scipy.stats import loguniform
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.linear_model import SGDClassifier
-    >>> from sksearch.search import GPHyperbandSearchCV
+    >>> from sksearch import HalvingSearchCV
     >>> X, y = load_iris(return_X_y=True)
-    >>> search = GPHyperbandSearchCV(
+    >>> search = HalvingSearchCV(
     ...     SGDClassifier(random_state=0), {"alpha": loguniform(1e-5, 1)}, resource="epochs",
-    ...     max_resources=9, cv=3, random_state=0,
+    ...     max_resources=27, n_iterations=2, cv=3, random_state=0,
     ... ).fit(X, y)
-    >>> search.n_candidates_
-    [9, 3, 1, 3, 1, 3]
+    >>> search.n_resources_, search.n_candidates_
+    ([1, 3, 9, 27, 3, 9, 27], [36, 12, 4, 1, 9, 3, 1])
     """
 
     _parameter_constraints = (
         BaseSearch._parameter_constraints
-        | MODEL
         | HALVING
         | ITERATIONS
-        | {
-            "acquisition": [StrOptions(set(CHOICES)), Acquisition],
-            "transfer": [StrOptions(set(TRANSFERS))],
-        }
+        | {"sampler": [StrOptions(set(SAMPLERS)), Sampler], "workers": [BATCHES, None]}
     )
 
     def __init__(
@@ -489,11 +492,9 @@ class GPHyperbandSearchCV(BaseSearch):
         estimator: Any,
         param_distributions: dict | list | tuple | None = None,
         *,
+        sampler: Literal["gp", "tpe"] | Sampler = "gp",
         factor: float = 3,
-        n_iterations: int = 1,
-        acquisition: "str | Acquisition" = "ei_distribution",
-        transfer: str = "rung",
-        n_initial: int | None = None,
+        n_iterations: int = 8,
         resource: str | Resource = "n_samples",
         min_resources: int | Literal["auto"] = "auto",
         max_resources: int | Literal["auto"] = "auto",
@@ -519,5 +520,5 @@ class GPHyperbandSearchCV(BaseSearch):
         self._store(locals())
 
     def _compose(self, space: Space, rng: np.random.RandomState) -> tuple[Sampler, Scheduler]:
-        sampler = GPSampler(self.acquisition, n_initial=self.n_initial, transfer=self.transfer)
-        return sampler, Hyperband(self.factor, self.n_iterations)
+        sampler = SAMPLERS[self.sampler] if isinstance(self.sampler, str) else self.sampler
+        return sampler, IteratedHalving(self.factor, self.n_iterations)

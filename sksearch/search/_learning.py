@@ -225,7 +225,7 @@ class GPBayesSearchCV(BaseSearch):
 
 
 class _ModelSearchCV(BaseSearch):
-    """Parameters of searches with a model, and no others."""
+    """Parameters shared by searches with a model."""
 
     _parameter_constraints = BaseSearch._parameter_constraints | MODEL | {"n_iter": [COUNT]}
 

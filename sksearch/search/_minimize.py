@@ -138,7 +138,8 @@ def minimize(
         Stop when a loss at full resource is at most this value.
     callback : callable or None, default=None
         ``callback(history)`` is called after each evaluation; the search stops if it returns True.
-        If it has stopped the search, a repeated call with the same `checkpoint_dir` asks it first.
+        If it has stopped the search, a repeated `minimize` with the same `checkpoint_dir` calls it
+        first.
     workers : dict or None, default=None
         Limits of the calls:
 
@@ -162,9 +163,9 @@ def minimize(
         ``x``, the best parameters at the largest resource reached, among candidates that satisfy
         all bounds; ``fun``, their loss; ``nfev``, the number of evaluations; ``nit``, the number
         of candidates; ``history``, the `History`; ``success``, False if no candidate satisfies all
-        bounds; ``message``. With `objectives` ``x`` is the knee of the front, ``fun`` a dict of
-        its values by name, and ``pareto`` the `sksearch.search.ParetoFront`, with an ``index``
-        into ``history.trials``.
+        bounds; ``message``. With `objectives`, ``x`` is the knee of the front, ``fun`` is a dict
+        of its values by name, and ``pareto`` is the `sksearch.search.ParetoFront`, with an
+        ``index`` into ``history.trials``.
 
     Raises
     ------

@@ -245,7 +245,7 @@ class GridSearchCV(BaseSearch):
         return CandidateDraws(ParameterGrid(self._grid()))
 
     def _grid(self) -> Any:
-        """Return the grid; several models without a part of it are tried untuned."""
+        """Return the grid; models without a grid of their own are tried untuned."""
         return alone_if_not_named(self.estimator, self.param_grid)
 
     def _n_points(self, space: Space) -> int:
@@ -273,7 +273,7 @@ class RandomizedSearchCV(RandomSearchCV):
     n_iter : int or None, default=10
         Number of candidates to draw. If lists contain no more, all are tried in the order of
         ``ParameterGrid``. None: distinct candidates until `timeout` or `stop` end the
-        search, or all of a finite space if none of them is set.
+        search, or all of a finite space if neither is set.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.
@@ -424,4 +424,4 @@ class RandomizedSearchCV(RandomSearchCV):
             deque(ParameterSampler(self.param_distributions, self.n_iter, random_state=rng), 0)
 
     def _rows(self, findings: Findings) -> list[ResultRow]:
-        return findings.rows()  # no row stands for two draws
+        return findings.rows()  # each draw has its own row

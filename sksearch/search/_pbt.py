@@ -37,8 +37,8 @@ class PBTSearchCV(BaseSearch):
 
     All models of a population are trained at the same time. At each step the worst 20 % copy the
     fitted models of the best 20 %, for all folds, and continue with changed parameters. The result
-    is a schedule of parameters, such as a learning rate large at first and small at the end. The
-    best model is then fitted on all rows with this schedule.
+    is a schedule of parameters, such as a learning rate that is large at first and small at the
+    end. The best model is then fitted on all rows with this schedule.
 
     Parameters
     ----------

@@ -171,11 +171,11 @@ def _levels(keys, steps, n_epochs):
     u, x = uniforms(keys, counters[:2])
     x = ndtri(x)
     v = (1 + c * x) ** 3
-    # Avoids the logarithm of v <= 0, which is refused: this value makes the right side below -500.
+    # v <= 0 is rejected: this value avoids its logarithm, and makes the right side less than -500.
     v = np.maximum(v, 1e-300)
     lam = d * v
     refused = np.log(u) > 0.5 * x**2 + d * (1 - v + np.log(v))
-    # At most 5 % are refused. Inversion is as exact, but costs thirty times as much per draw.
+    # At most 5 % are rejected. Inversion is also exact, but takes thirty times as long per draw.
     rows, columns = refused.nonzero()
     u = uniforms(keys[columns], counters[2, rows, 0])
     lam[rows, columns] = gammaincinv(alpha[rows, 0], u)

@@ -60,8 +60,8 @@ class NearestCurves(CurveProblem):
     """Problem made of recorded curves; any candidate has the curve of the nearest recorded one.
 
     For distances, numbers are scaled to [0, 1], on a logarithmic scale if their distribution has
-    one. Different choices have the distance 1, unless they are ordered numbers, as has a parameter
-    active in only one of two candidates.
+    one. Different choices have the distance 1, unless they are ordered numbers. A parameter that
+    is active in only one of two candidates also has the distance 1.
 
     Parameters
     ----------

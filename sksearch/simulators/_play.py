@@ -1,4 +1,4 @@
-"""A search on a simulated problem, directly on a study: no estimator, no folds, no waiting."""
+"""A search on a simulated problem, with a study alone: no estimator, no folds, no waiting."""
 
 import math
 from contextlib import nullcontext

@@ -117,9 +117,8 @@ class TabularProblem(CurveProblem):
         )
         if self._index.n_distinct < len(self.params):
             raise ValueError(
-                f"params has {len(self.params)} candidates, of which only "
-                f"{self._index.n_distinct} are distinct: pass repetitions as the third dimension "
-                "of losses."
+                f"only {self._index.n_distinct} of {len(self.params)} candidates are distinct: "
+                "pass repetitions as the third dimension of losses."
             )
         whole = nearest or Space(space).size == len(self.params)
         self.space = space if whole else [_space_of_one(candidate) for candidate in self.params]

@@ -45,8 +45,8 @@ def from_skopt(search_spaces: Mapping | tuple | list) -> SpaceDict | list[SpaceD
 
     Notes
     -----
-    A list is a list of categories, as documented by scikit-optimize. Its version 0.10 reads
-    ``[1, 10]`` as a range nevertheless, so there is a warning for a list of two numbers.
+    A list is a list of categories, as documented by scikit-optimize. However, version 0.10 reads
+    ``[1, 10]`` as a range, so there is a warning for a list of two numbers.
 
     Examples
     --------

@@ -148,7 +148,7 @@ class Space:
         Raises
         ------
         ValueError
-            If `u` has another shape.
+            If `u` has the wrong shape.
         """
         u = np.asarray(u, dtype=float)
         if u.shape != (self.n_dims,):

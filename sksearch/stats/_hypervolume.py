@@ -32,7 +32,7 @@ def hypervolume_curve(
     Raises
     ------
     ValueError
-        If the search has one objective, or the reference another number of values.
+        If the search has one objective, or the number of values in the reference is wrong.
 
     Examples
     --------

@@ -66,7 +66,7 @@ def profiles(curves: ArrayLike) -> Profiles:
     Raises
     ------
     ValueError
-        If `curves` has another shape, a single curve, or non-finite values.
+        If `curves` has the wrong shape, a single curve, or non-finite values.
 
     Notes
     -----

@@ -63,7 +63,7 @@ def draws_to_hit(n_models: int, n_top: int, probability: float | Fraction) -> in
     n_top : int
         Number of sufficiently good models.
     probability : float or Fraction
-        Probability to be exceeded. A float is interpreted as the decimal as which it is printed:
+        Probability to be exceeded. A float is interpreted as the decimal number printed for it:
         0.95 is 19/20.
 
     Returns

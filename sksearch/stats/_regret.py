@@ -69,7 +69,7 @@ def anytime_regret(
     incumbents : array-like of shape (n_results,)
         Regret or loss of the best candidate after each result.
     grid : array-like of shape (n_grid,)
-        Amounts spent at which the run is evaluated.
+        Amounts spent, at which to evaluate the run.
     before : float, default=nan
         Value before the first result.
 

@@ -81,7 +81,7 @@ def tied_candidates(
     Raises
     ------
     ValueError
-        If `scores` does not have two dimensions, `rows` has another number of candidates, the
+        If `scores` does not have two dimensions, `rows` has a different number of candidates, the
         chosen candidate has no score, or `level` does not lie between 0 and 1.
 
     Notes

@@ -53,13 +53,16 @@ SEARCHES = {
     "random": (sks.RandomSearchCV, {"n_iter": 12}),
     "tpe": (sks.TPESearchCV, {"n_iter": 12}),
     "gp": (sks.GPBayesSearchCV, {"n_iter": 12}),
-    "cma-es": (sks.search.CMAESSearchCV, {"n_iter": 12, "population_size": 4}),
-    "de": (sks.search.DESearchCV, {"n_iter": 12, "population_size": 4}),
+    **{
+        method: (
+            sks.search.EvolutionSearchCV,
+            {"n_iter": 12, "population_size": 4, "method": method},
+        )
+        for method in ("cma-es", "de", "genetic", "pso")
+    },
     "dehb": (sks.search.DEHBSearchCV, EPOCHS),
-    "genetic": (sks.search.GeneticSearchCV, {"n_iter": 12, "population_size": 4}),
     "pbt": (sks.PBTSearchCV, EPOCHS | {"population_size": 6, "step": 2}),
     "fabolas": (sks.search.FabolasSearchCV, EPOCHS | {"n_iter": 12}),
-    "pso": (sks.search.PSOSearchCV, {"n_iter": 12, "population_size": 4}),
 }
 
 

@@ -18,9 +18,13 @@ from sklearn.preprocessing import StandardScaler
 import sksearch
 from sksearch import SearchCV, resources, samplers, schedulers
 from sksearch.samplers import (
+    CMAESSampler,
+    DESampler,
     ForestSampler,
+    GeneticSampler,
     GPSampler,
     GridSampler,
+    PSOSampler,
     QuasiRandomSampler,
     RandomSampler,
     TPESampler,
@@ -236,6 +240,8 @@ COMPOSED = {
         ({}, RandomSampler(), Hyperband()),
         ({"factor": 2, "candidates": "algorithm1"}, RandomSampler(),
          Hyperband(2, 1, "algorithm1")),
+        ({"sampler": "gp"}, GPSampler("ei_distribution"), Hyperband()),
+        ({"sampler": TPESampler()}, TPESampler(), Hyperband()),
     ],
     "ASHASearchCV": [
         ({}, RandomSampler(), ASHA()),
@@ -246,12 +252,18 @@ COMPOSED = {
         ({"transfer": "all"}, TPESampler(transfer="all"), Hyperband()),
         ({"scheduler": "asynchronous"}, TPESampler(), AsyncHyperband()),
     ],
-    "GPHyperbandSearchCV": [({}, GPSampler("ei_distribution"), Hyperband())],
-    "GPHalvingSearchCV": [
+    "HalvingSearchCV": [
         ({"n_iterations": 2}, GPSampler("ei_distribution", transfer="joint"),
          IteratedHalving(n_iterations=2)),
+        ({"n_iterations": 3, "sampler": "tpe"}, TPESampler(), IteratedHalving(n_iterations=3)),
     ],
-    "TPEHalvingSearchCV": [({"n_iterations": 3}, TPESampler(), IteratedHalving(n_iterations=3))],
+    "EvolutionSearchCV": [
+        ({"n_iter": 9, "method": "cma-es"}, CMAESSampler(), FullFidelity(9)),
+        ({"n_iter": 9}, DESampler(), FullFidelity(9)),
+        ({"n_iter": 9, "method": "genetic", "population_size": 4}, GeneticSampler(4),
+         FullFidelity(9)),
+        ({"n_iter": 9, "method": "pso"}, PSOSampler(), FullFidelity(9)),
+    ],
     "PBTSearchCV": [
         ({"population_size": 5, "step": 3}, RandomSampler(), PopulationBasedTraining(5, 3)),
     ],

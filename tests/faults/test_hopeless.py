@@ -5,6 +5,7 @@ Rows of the table of faults beside 14 and 15.
 
 import re
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -29,6 +30,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sksearch import (
     ASHASearchCV,
     GPBayesSearchCV,
+    HalvingSearchCV,
     HyperbandSearchCV,
     RandomSearchCV,
     SearchCV,
@@ -37,7 +39,7 @@ from sksearch import (
 )
 from sksearch.checkpoint._checkpoint import read_journal
 from sksearch.model_selection import GridSearchCV, RandomizedSearchCV
-from sksearch.search import PASHASearchCV, TPEHalvingSearchCV
+from sksearch.search import PASHASearchCV
 from tests.faults.estimators import Everywhere, Fake, trainings
 
 X, y = make_classification(90, 5, n_informative=3, n_redundant=0, random_state=0)
@@ -533,7 +535,7 @@ SMALL = {"resource": "n_samples", "min_resources": 10, "max_resources": 90, "cv"
         HyperbandSearchCV,
         ASHASearchCV,
         PASHASearchCV,
-        TPEHalvingSearchCV,
+        partial(HalvingSearchCV, sampler="tpe"),
     ],
 )
 def test_a_rung_in_which_all_fail_grows_to_the_next_size(kind, n_rows):

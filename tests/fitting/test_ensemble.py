@@ -6,6 +6,7 @@ import time
 import warnings
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
+from types import SimpleNamespace
 
 import joblib
 import numpy as np
@@ -50,7 +51,7 @@ from sksearch._utils._time_limit import N_MEMBERS, TimeLimit
 from sksearch.executors import FuturesBackend
 from sksearch.fitting.finish import _greedy_selection as _average, _members
 from sksearch.fitting.finish._averaged import AveragedClassifier, AveragedRegressor
-from sksearch.fitting.finish._greedy_selection import choose_average
+from sksearch.fitting.finish._greedy_selection import AverageScores, choose_average
 from sksearch.fitting.run import _predictions
 from sksearch.model_selection import HalvingRandomSearchCV
 from sksearch.search import SearchMismatchError, _base
@@ -167,6 +168,9 @@ def test_what_it_brings_is_measured_on_folds_that_did_not_choose():
         def __len__(self):
             return len(labels)
 
+        def ways(self):
+            return [self.score]
+
         def score(self, part, predictions):
             return float(((predictions > 0.5) == labels[part]).mean())
 
@@ -180,6 +184,36 @@ def test_what_it_brings_is_measured_on_folds_that_did_not_choose():
         chosen.append(np.mean([Luck().score(k, mean[k]) for k in range(4)]))
     assert abs(np.mean(gains)) < 0.02
     assert max(chosen) > 0.55  # as they look to those who chose by them
+
+
+def test_classifiers_are_selected_by_the_metric_and_by_log_loss():
+    labels = rng.integers(2, size=(3, 300))
+
+    class Scores(AverageScores):
+        def __init__(self):
+            self._classes, self._codes = [np.array([0, 1])], {}
+            self._rows = [SimpleNamespace(y=y) for y in labels]
+
+        def __len__(self):
+            return len(labels)
+
+        def score(self, part, predictions):
+            return float((predictions.argmax(1) == labels[part]).mean())
+
+    # As accurate, but too certain, or with the same errors and honest
+    is_right = rng.random(labels.shape) < 0.8
+    sure, honest = (np.where(is_right == labels, p, 1 - p) for p in (0.999, 0.8))
+    candidates = [np.stack([1 - p, p], axis=-1) for p in (sure, honest)]
+    scores = Scores()
+    by_metric, by_loss = (
+        max(range(2), key=lambda i: sum(way(k, candidates[i][k]) for k in range(3)))
+        for way in scores.ways()
+    )
+    assert (by_metric, by_loss) == (0, 1)
+    found = [scores.log_likelihood(k, candidates[1][k]) for k in range(3)]
+    assert np.isclose(np.mean(found), np.log(np.where(is_right, 0.8, 0.2)).mean())
+    average = choose_average(scores, candidates, [0, 0], np.inf, 8)
+    assert 0.5 <= average.weights[0] < 0.6
 
 
 @pytest.mark.parametrize("space", [[0.3], [0.3, 0.30001]])
@@ -222,6 +256,9 @@ def test_dear_models_are_left_out():
     class Scores:
         def __len__(self):
             return 2
+
+        def ways(self):
+            return [self.score]
 
         def score(self, part, predictions):
             return float(predictions.min())

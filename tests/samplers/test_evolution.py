@@ -24,7 +24,7 @@ from sksearch.samplers._observations import observe
 from sksearch.samplers._population import best_of_slots, genes_of
 from sksearch.samplers._scalarised import for_aims
 from sksearch.schedulers import FullFidelity, Hyperband
-from sksearch.search import CMAESSearchCV
+from sksearch.search import EvolutionSearchCV
 from sksearch.space import Space
 from sksearch.study import Study
 from tests.contracts.learners import EVOLUTION, name_of
@@ -359,7 +359,7 @@ def test_without_the_package_the_error_names_the_extra(monkeypatch):
         CMAESSampler()
     from sklearn.svm import SVC
 
-    search = CMAESSearchCV(SVC(), {"C": [1, 2]})
+    search = EvolutionSearchCV(SVC(), {"C": [1, 2]}, method="cma-es")
     with pytest.raises(ImportError, match=r'pip install "\.\[cma\]"'):
         search.fit([[0], [1]] * 5, [0, 1] * 5)
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.stats import loguniform, uniform
 
-from sksearch import GPBayesSearchCV, RandomSearchCV, load_history
+from sksearch import GPBayesSearchCV, HyperbandSearchCV, RandomSearchCV, load_history
 from sksearch.base import Start
 from sksearch.history import History, Prediction, Problem, Result
 from sksearch.models._transforms import inverse_power_transform, robust_power_transform
@@ -14,7 +14,6 @@ from sksearch.samplers import GPSampler, RandomSampler, WarmStart
 from sksearch.samplers._calibration import inflation, widest
 from sksearch.samplers._warm_start import EarlierTask
 from sksearch.schedulers import FullFidelity
-from sksearch.search import GPHyperbandSearchCV
 from sksearch.space import Space
 from sksearch.study import Study
 from tests.fakes import Curve
@@ -190,9 +189,9 @@ def test_a_model_that_knows_the_function_has_narrow_intervals():
 
 @pytest.mark.parametrize("transfer", ["rung", "joint", "all"])
 def test_of_several_resources_a_prediction_names_its_own(transfer):
-    search = GPHyperbandSearchCV(
+    search = HyperbandSearchCV(
         Curve(), {"quality": uniform(0, 1)}, resource="epochs", max_resources=9, cv=2,
-        transfer=transfer, n_initial=3, random_state=0,
+        sampler=GPSampler("ei_distribution", transfer=transfer, n_initial=3), random_state=0,
     ).fit(X, Y)  # fmt: skip
     found = [t.prediction for t in search.history_.trials if t.prediction is not None]
     assert found

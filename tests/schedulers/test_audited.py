@@ -10,7 +10,7 @@ from sksearch.history import Problem
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import ASHA, FoldRace, FullFidelity, Hyperband, SuccessiveHalving
 from sksearch.schedulers._audited import Audited
-from sksearch.search import GPHyperbandSearchCV, IncrementalEvaluationSearchCV
+from sksearch.search import IncrementalEvaluationSearchCV
 from sksearch.space import Space
 from tests.checkpoint.test_resume import fit_and_stop
 from tests.fakes import Curve, Failing
@@ -78,7 +78,7 @@ def test_an_audit_adds_rows_and_changes_no_other():
         HyperbandSearchCV(Curve(), SPACE, audit=0.3, resource="folds", cv=9, random_state=0),
         SuccessiveHalvingSearchCV(Curve(), SPACE, audit=0.05, **ARGS),
         IncrementalEvaluationSearchCV(Curve(), SPACE, audit=0.1, **ARGS),
-        GPHyperbandSearchCV(Curve(), SPACE, audit=0.1, **ARGS | {"max_resources": 9}),
+        HyperbandSearchCV(Curve(), SPACE, sampler="gp", audit=0.1, **ARGS | {"max_resources": 9}),
     ],
     ids=lambda search: f"{type(search).__name__} {search.resource} {search.audit}",
 )

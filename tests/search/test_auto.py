@@ -20,7 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sksearch import (
     GPBayesSearchCV,
-    GPHalvingSearchCV,
+    HalvingSearchCV,
     RandomSearchCV,
     SearchCV,
     SuccessiveHalvingSearchCV,
@@ -97,7 +97,7 @@ def test_a_measured_plan_tells_the_time():
     assert 0 < plan.seconds_per_fit < 10
     assert "80 full fits, about" in str(plan)
     assert plan.n_full_fits == 80
-    rungs = GPHalvingSearchCV(SVC(), WIDE, resource="folds", cv=4).plan(X, y)
+    rungs = HalvingSearchCV(SVC(), WIDE, resource="folds", cv=4).plan(X, y)
     assert rungs.n_full_fits == rungs.n_fits - 1
 
 
@@ -249,9 +249,9 @@ def test_a_named_search_needs_no_space():
     search = GPBayesSearchCV(KNeighborsClassifier(), n_iter=6, cv=3, random_state=0).fit(X, y)
     assert search.history_.problem.has_baseline
     assert search.cv_results_["params"][0]["n_neighbors"] == 5
-    plan = GPHalvingSearchCV(HistGradientBoostingClassifier(), resource="max_iter").plan(X, y)
+    plan = HalvingSearchCV(HistGradientBoostingClassifier(), resource="max_iter").plan(X, y)
     assert plan.unit == "max_iter"
-    epochs = GPHalvingSearchCV(MLPClassifier(), resource="epochs", max_resources=9).plan(X, y)
+    epochs = HalvingSearchCV(MLPClassifier(), resource="epochs", max_resources=9).plan(X, y)
     assert epochs.unit == "epochs"
 
 

@@ -2,6 +2,7 @@
 
 import pickle
 import time
+from functools import partial
 from inspect import signature
 
 import numpy as np
@@ -18,7 +19,7 @@ from sklearn.svm import SVC
 from sksearch import (
     BOHBSearchCV,
     GPBayesSearchCV,
-    GPHalvingSearchCV,
+    HalvingSearchCV,
     HyperbandSearchCV,
     RandomSearchCV,
     SearchCV,
@@ -28,23 +29,17 @@ from sksearch import (
 from sksearch.samplers import GPSampler
 from sksearch.samplers._gp import CHOICES, PENDING
 from sksearch.schedulers import SuccessiveHalving
-from sksearch.search import (
-    CMAESSearchCV,
-    DEHBSearchCV,
-    DESearchCV,
-    ForestBayesSearchCV,
-    GeneticSearchCV,
-    GPHyperbandSearchCV,
-    PSOSearchCV,
-    TPEHalvingSearchCV,
-)
+from sksearch.search import DEHBSearchCV, EvolutionSearchCV, ForestBayesSearchCV
+from sksearch.search._evolution import METHODS
 from tests.comparisons import assert_same_results
 from tests.fakes import Curve, Failing
 
 X, y = load_iris(return_X_y=True)
-EVOLUTION = [CMAESSearchCV, DESearchCV, GeneticSearchCV, PSOSearchCV]
+EVOLUTION = [partial(EvolutionSearchCV, method=method) for method in METHODS]
 FULL = [GPBayesSearchCV, TPESearchCV, ForestBayesSearchCV, *EVOLUTION]
-HYBRID = [BOHBSearchCV, GPHyperbandSearchCV, GPHalvingSearchCV, DEHBSearchCV]
+HYBRID = [
+    BOHBSearchCV, partial(HyperbandSearchCV, sampler="gp"), HalvingSearchCV, DEHBSearchCV,
+]  # fmt: skip
 
 
 class Bowl(RegressorMixin, BaseEstimator):
@@ -348,8 +343,9 @@ def test_hybrids_beat_hyperband():
 
     hyperband = regret(HyperbandSearchCV)
     assert regret(BOHBSearchCV, transfer="all") < hyperband / 2
-    assert regret(GPHyperbandSearchCV, transfer="all") < hyperband / 3
-    assert regret(GPHyperbandSearchCV, transfer="joint") < hyperband / 3
+    for transfer in ("all", "joint"):
+        sampler = GPSampler("ei_distribution", transfer=transfer)
+        assert regret(HyperbandSearchCV, sampler=sampler) < hyperband / 3
 
 
 # ---- when it ends
@@ -414,22 +410,22 @@ def test_of_several_metrics_the_one_to_refit_is_learnt_from():
     ids=str,
 )
 def test_bad_arguments_are_refused(cls, kwargs):
-    if "n_initial" in kwargs and "n_initial" not in signature(cls).parameters:
-        kwargs = {"population_size": kwargs["n_initial"]}
-    with pytest.raises(
-        ValueError, match=f"The '{next(iter(kwargs))}.*' parameter of {cls.__name__}"
-    ):
-        search_of(cls, **kwargs).fit(X, y)
+    if "n_initial" in kwargs:
+        own = ("n_initial", "population_size", "n_iterations")
+        kwargs = {next(n for n in own if n in signature(cls).parameters): kwargs["n_initial"]}
+    search = search_of(cls, **kwargs)
+    message = f"The '{next(iter(kwargs))}.*' parameter of {type(search).__name__}"
+    with pytest.raises(ValueError, match=message):
+        search.fit(X, y)
 
 
 @pytest.mark.parametrize(
     ("cls", "kwargs"),
     [
         (GPBayesSearchCV, {"acquisition": "ei"}),
-        (GPHyperbandSearchCV, {"acquisition": "ei"}),
-        (GPHyperbandSearchCV, {"transfer": "some"}),
-        (GPHalvingSearchCV, {"acquisition": "ei"}),
-        (TPEHalvingSearchCV, {"transfer": "joint"}),
+        (HyperbandSearchCV, {"sampler": "GP"}),
+        (HalvingSearchCV, {"sampler": GPSampler}),
+        (EvolutionSearchCV, {"method": "swarm"}),
         (BOHBSearchCV, {"transfer": "joint"}),
         (BOHBSearchCV, {"n_iterations": 0}),
         (TPESearchCV, {"n_iter": 0}),
@@ -440,12 +436,12 @@ def test_unknown_options_are_refused(cls, kwargs):
         search_of(cls, **kwargs).fit(X, y)
 
 
-@pytest.mark.parametrize("make", [GPHalvingSearchCV, TPEHalvingSearchCV])
+@pytest.mark.parametrize("sampler", ["gp", "tpe"])
 @pytest.mark.parametrize(("resource", "n_first"), [("n_samples", 27), ("epochs", 36)])
-def test_the_first_bracket_costs_no_more_than_hyperbands(make, resource, n_first):
-    search = make(
-        SGDClassifier(), {"alpha": loguniform(1e-5, 1)}, n_iterations=1, resource=resource,
-        min_resources=2, max_resources=54, cv=3,
+def test_the_first_bracket_costs_no_more_than_hyperbands(sampler, resource, n_first):
+    search = HalvingSearchCV(
+        SGDClassifier(), {"alpha": loguniform(1e-5, 1)}, sampler=sampler, n_iterations=1,
+        resource=resource, min_resources=2, max_resources=54, cv=3,
     )  # fmt: skip
     plan = search.plan(*load_iris(return_X_y=True))
     assert plan.n_candidates == n_first

@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 from sksearch import (
     BOHBSearchCV,
     GPBayesSearchCV,
-    GPHalvingSearchCV,
+    HalvingSearchCV,
     HyperbandSearchCV,
     RandomSearchCV,
     SearchCV,
@@ -32,7 +32,7 @@ from sksearch.samplers import (
     WarmStart,
 )
 from sksearch.schedulers import FullFidelity
-from sksearch.search import CMAESSearchCV, SearchMismatchError, earlier_results
+from sksearch.search import EvolutionSearchCV, SearchMismatchError, earlier_results
 from sksearch.space import Beliefs, LogRandInt, Space
 from sksearch.study import Study
 from tests.fakes import Curve
@@ -265,10 +265,10 @@ QUALITY = {"quality": uniform(0, 1)}
         RandomSearchCV(Curve(), QUALITY, n_iter=12),
         GPBayesSearchCV(Curve(), QUALITY, n_iter=12),
         SearchCV(Curve(), QUALITY, n_iter=12),
-        CMAESSearchCV(Curve(), QUALITY, n_iter=12),
+        EvolutionSearchCV(Curve(), QUALITY, n_iter=12, method="cma-es"),
         HyperbandSearchCV(Curve(), QUALITY, resource="epochs", max_resources=9),
         BOHBSearchCV(Curve(), QUALITY, resource="epochs", max_resources=9),
-        GPHalvingSearchCV(Curve(), QUALITY, resource="epochs", max_resources=9),
+        HalvingSearchCV(Curve(), QUALITY, resource="epochs", max_resources=9),
     ],
     ids=lambda search: type(search).__name__,
 )

@@ -18,7 +18,7 @@ from sksearch.schedulers import FoldRace, FullFidelity
 IRIS = load_iris(return_X_y=True)
 X, Y = np.arange(60.0).reshape(30, 2), np.arange(30.0)
 WIDE = {"C": loguniform(1e-4, 1e3), "gamma": loguniform(1e-5, 1e2)}
-ON_FOLDS = ("SearchCV", "HyperbandSearchCV", "ASHASearchCV", "GPHalvingSearchCV")
+ON_FOLDS = ("SearchCV", "HyperbandSearchCV", "ASHASearchCV", "HalvingSearchCV")
 
 
 class Lucky(RegressorMixin, BaseEstimator):

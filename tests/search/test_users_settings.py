@@ -114,7 +114,7 @@ SEARCHES = {
     name: full(name)
     for name in (
         "RandomSearchCV", "RandomizedSearchCV", "TPESearchCV", "GPBayesSearchCV",
-        "ForestBayesSearchCV", "CMAESSearchCV", "DESearchCV", "PSOSearchCV",
+        "ForestBayesSearchCV", "EvolutionSearchCV",
     )
 } | {
     name: by_passes(name) for name in ("HyperbandSearchCV", "BOHBSearchCV", "ASHASearchCV")

@@ -74,25 +74,22 @@ CLASSES = {
     "ASHASearchCV": 8,
     "PASHASearchCV": 6,
     "PBTSearchCV": 10,
-    "DESearchCV": 4,
+    "EvolutionSearchCV": 15,
     "DEHBSearchCV": 5,
-    "GeneticSearchCV": 4,
-    "PSOSearchCV": 4,
-    "CMAESSearchCV": 3,
     "TPESearchCV": 3,
     "BOHBSearchCV": 3,
-    "TPEHalvingSearchCV": 2,
+    "HalvingSearchCV": 2,
     "IncrementalEvaluationSearchCV": 3,
     "GPBayesSearchCV": 1,
 }
 BY_FIDELITY = {
     "SuccessiveHalvingSearchCV", "HyperbandSearchCV", "ASHASearchCV", "PASHASearchCV",
-    "DEHBSearchCV", "BOHBSearchCV", "TPEHalvingSearchCV", "IncrementalEvaluationSearchCV",
+    "DEHBSearchCV", "BOHBSearchCV", "HalvingSearchCV", "IncrementalEvaluationSearchCV",
 }  # fmt: skip
 GRIDS = {"GridSearchCV", "HalvingGridSearchCV"}
 LEARNING = {
-    "DESearchCV", "GeneticSearchCV", "PSOSearchCV", "CMAESSearchCV", "TPESearchCV", "BOHBSearchCV",
-    "TPEHalvingSearchCV", "GPBayesSearchCV", "DEHBSearchCV",
+    "EvolutionSearchCV", "TPESearchCV", "BOHBSearchCV", "HalvingSearchCV",
+    "GPBayesSearchCV", "DEHBSearchCV",
 }  # fmt: skip
 #: Whose candidates do not depend on their count: what a smaller search did is not done again.
 GROWING = {"RandomSearchCV", "QuasiRandomSearchCV", "SuccessiveHalvingSearchCV"}

@@ -153,7 +153,7 @@ def test_seconds_never_go_back():
 
 
 def test_a_candidate_that_is_there_twice_or_a_wrong_shape_is_refused():
-    with pytest.raises(ValueError, match="3 candidates, of which only 2 are distinct"):
+    with pytest.raises(ValueError, match="only 2 of 3 candidates are distinct"):
         TabularProblem({"x": [1, 2]}, [{"x": 1}, {"x": 2}, {"x": 1}], [1, 2, 3])
     with pytest.raises(ValueError, match=r"losses has shape \(2,\), expected \(1,\)"):
         TabularProblem({"x": [1, 2]}, [{"x": 1}], [1, 2])

@@ -78,7 +78,7 @@ def one_standard_error(results: dict[str, Any], *, metric: str = "score") -> int
 
     Notes
     -----
-    The standard error is the one of the best candidate's mean over the folds. A model is simpler
+    The standard error is computed for the best candidate's mean over the folds. A model is simpler
     if parameters such as ``C``, ``max_depth`` and ``n_estimators`` are smaller, and if parameters
     such as ``alpha``, ``min_samples_leaf`` and ``n_neighbors`` are larger. If several of them
     vary, their ranks are averaged.

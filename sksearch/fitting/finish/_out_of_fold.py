@@ -210,7 +210,7 @@ def _assembled(
     if not counts.all():
         raise ValueError(
             f"{(counts == 0).sum()} rows are not in a test fold, so every model was trained on "
-            "them: pass a cv whose test folds cover all rows, such as KFold."
+            "them: pass a cv with test folds that cover all rows, such as KFold."
         )
     if first.dtype.kind == "f" and not is_label:
         total = np.zeros((n_samples, *first.shape[1:]))

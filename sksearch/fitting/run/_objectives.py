@@ -278,8 +278,9 @@ def make_allows(constraints: object, space: Space) -> Allows | None:
     for i, each in enumerate(functions):
         if not callable(each):
             raise TypeError(
-                f'known["constraints"]: {each!r}, at index {i}, must be a function of params that '
-                "returns True or False, or a Bound, such as Bound('predict_time', '<=', 1e-5)."
+                f'known["constraints"]: {each!r}, at index {i}, must be a function that '
+                "returns True or False for a dict of parameters, or a Bound, such as "
+                "Bound('predict_time', '<=', 1e-5)."
             )
     if not functions:
         return None
