@@ -58,10 +58,11 @@ class GPSampler(LearningSampler):
         instead of using their most probable values. This takes more time.
     transfer : {"rung", "none", "all", "survivors", "same", "joint"}, default="rung"
         Results to learn from in a search with several rungs. "rung": results at the largest
-        resource with enough of them; "joint": all results, with the resource as an additional
-        coordinate. Both ignore results at less than a fortieth of the largest resource. The others
-        use results at the lowest rung of the current bracket: its own and, from earlier brackets,
-        none ("none"), all ("all"), only from survivors ("survivors", SURV in [6]_) or only from
+        resource with enough results; "joint": all results, with the resource as an additional
+        coordinate. Both ignore results at less than a fortieth of the largest resource. The other
+        values use the results of the current bracket at its lowest rung, and results of earlier
+        brackets at the same resource: no results ("none"), all results ("all"), only results of
+        candidates that reached the last rung ("survivors", SURV in [6]_), or only results of
         candidates stopped there ("same").
     n_restarts : int, default=0
         Number of random starting points of the optimisation of hyperparameters, in addition to the

@@ -32,7 +32,7 @@ class PopulationBasedTraining(Scheduler, Selecting):
     """Train a population in which the worst members copy the best ones at each step.
 
     All members are trained for `step` units. Then each of the worst 20 % is replaced by a child of
-    one of the best 20 %, which continues from the fitted states of its parent, of all folds, with
+    one of the best 20 %, which continues from the fitted states of its parent on all folds, with
     changed parameters [1]_. These steps are repeated. The result is a schedule of parameters over
     the training time.
 

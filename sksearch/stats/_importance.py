@@ -142,7 +142,7 @@ def importance(
     so that the effect of its parent's choice is attributed to the parent. Scores more than 3
     interquartile ranges below the lower quartile are clipped there: otherwise a few diverged
     candidates would dominate. If there are several rungs, only results at the largest resource
-    with enough of them are used, see the attribute ``resource``. If the space is unknown, as with
+    with enough results are used, see the attribute ``resource``. If the space is unknown, as with
     `load_history`, the draws are combinations of the tried values.
 
     References
