@@ -141,7 +141,7 @@ class Family:
     ) -> bool:
         """Return whether continued training equals a single ``fit``, up to random draws.
 
-        By default True for ensembles with ``warm_start``, by their ``n_estimators``.
+        By default True for ensembles with ``warm_start`` if `name` is ``n_estimators``.
 
         Parameters
         ----------

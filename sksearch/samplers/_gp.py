@@ -36,10 +36,10 @@ class GPSampler(LearningSampler):
         probability of improvement; "lcb", the confidence bound; "ei_per_second", the expected
         improvement divided by the predicted seconds; "thompson", the maximum of a sampled
         function; "entropy", the information about the greatest score, which may explore regions
-        without expected improvement [8]_; "portfolio", one of the first three at a time, chosen
-        with probabilities that increase with the scores of its earlier proposals, similar to [5]_;
-        "ei_distribution", a draw from the expected improvement, normalised to a density [3]_. The
-        first three are short forms of `acquisition.LogEI`, `acquisition.LogPI` and
+        without expected improvement [8]_; "portfolio", one of the first three for each proposal,
+        chosen with probabilities that increase with the scores of its earlier proposals, similar
+        to [5]_; "ei_distribution", a draw from the expected improvement, normalised to a density
+        [3]_. The first three are short forms of `acquisition.LogEI`, `acquisition.LogPI` and
         `acquisition.UCB`; pass such an object to set its parameters.
     pending : {"believer", "fantasies", "penalisation", "thompson"}, default="believer"
         Treatment of candidates still running. "believer": they are assigned their predicted means

@@ -133,7 +133,8 @@ class FoldRace(Scheduler):
     def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:
         """Continue the most promising candidate; otherwise start one; otherwise wait.
 
-        Each of several models gets one fold before a candidate behind the leader continues.
+        If there are several models, each gets one fold before candidates behind the leader
+        continue.
         """
         state, trial_id = RaceState.of(history, self), None
         if not self._has_unseen_model(history) or not state.idle or state.is_ahead():

@@ -53,7 +53,7 @@ class BOHBSearchCV(BaseSearch):
         Number of times to run all brackets, each time with new candidates.
     scheduler : {"hyperband", "asynchronous"}, default="hyperband"
         "asynchronous" never waits for a rung to end: results then depend on the number and speed
-        of the workers, and their batch size is ignored.
+        of the workers, and the batch size is ignored.
     transfer : {"rung", "none", "all", "survivors", "same"}, default="rung"
         Results to learn from. "rung": results at the largest resource with enough results, as in
         [1]_, and at least a fortieth of `max_resources`. The other values use the results of the
@@ -212,8 +212,8 @@ class BOHBSearchCV(BaseSearch):
 
     Notes
     -----
-    In [1]_ a third of all candidates is random. Here only the first candidates are. The uniform
-    component of the densities keeps the search from narrowing too early.
+    In [1]_ a third of all candidates is random. Here only the first candidates are quasi-random.
+    The uniform component of the densities keeps the search from narrowing too early.
 
     References
     ----------

@@ -139,8 +139,8 @@ def minimize(
         Stop when a loss at full resource is at most this value.
     callback : callable or None, default=None
         ``callback(history)`` is called after each evaluation; the search stops if it returns True.
-        If it has stopped the search, a repeated `minimize` with the same `checkpoint_dir` calls it
-        first.
+        If the callback has stopped the search, a repeated `minimize` with the same
+        `checkpoint_dir` calls the callback first.
     workers : dict or None, default=None
         Limits of the calls:
 

@@ -290,7 +290,8 @@ class PBTSearchCV(BaseSearch):
         Returns
         -------
         estimator : estimator object
-            Fitted estimator. On the rows of the search it is bit-identical to `best_estimator_`.
+            Fitted estimator. A model trained on the rows of the search is bit-identical to
+            `best_estimator_`.
 
         Raises
         ------
