@@ -230,8 +230,8 @@ def register(family: Family) -> None:
     Parameters
     ----------
     family : Family
-        Family to register. It takes precedence over families registered earlier for the same
-        class.
+        Family to register. This family takes precedence over families registered earlier for the
+        same class.
 
     Examples
     --------

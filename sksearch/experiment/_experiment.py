@@ -97,8 +97,8 @@ def run_experiment(
     Warns
     -----
     UserWarning
-        If runs failed. They have no rows in the table, and are repeated in the next call with the
-        same `path`.
+        If runs failed. Failed runs have no rows in the table, and are repeated in the next call
+        with the same `path`.
 
     Notes
     -----

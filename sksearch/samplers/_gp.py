@@ -45,8 +45,8 @@ class GPSampler(LearningSampler):
         Treatment of candidates still running. "believer": they are assigned their predicted means
         [2]_; "fantasies": their scores are sampled several times, and the acquisition function is
         averaged over the samples [1]_; "penalisation": balls around them are excluded; "thompson":
-        each proposal is the maximum of a newly sampled function. The first two also update the
-        best score.
+        each proposal is the maximum of a newly sampled function. "believer" and "fantasies" also
+        update the best score.
     n_initial : int or None, default=None
         Number of quasi-random candidates before the first model. None: between 4 and 10.
     kernel : {"matern52", "matern32", "matern12", "squared_exponential"}, default="matern52"
@@ -91,13 +91,13 @@ class GPSampler(LearningSampler):
     - "prior": the hyperparameters of the process of scores have a prior. Otherwise they maximise
       the marginal likelihood, as in most papers; this is unreliable with few results.
     - "second_opinion": after five results without an improvement, every second proposal comes from
-      `TPESampler`, until there is one. A wrong model may otherwise remain wrong, because only its
-      own proposals are evaluated.
+      `TPESampler`, until the best score improves. A wrong model may otherwise remain wrong,
+      because only its own proposals are evaluated.
     - "ties": each candidate with exactly the best score, common for accuracies, raises the minimum
       improvement by 0.3 standard deviations.
 
-    The last two apply only to "log_ei", "log_pi", "lcb", "ei_per_second" and `Acquisition`
-    objects, and not with ``transfer="joint"``.
+    The guards "second_opinion" and "ties" apply only to "log_ei", "log_pi", "lcb", "ei_per_second"
+    and `Acquisition` objects, and not with ``transfer="joint"``.
 
     With more than 500 results and failures, the processes use the 25 best results, a sample of 500
     as in `TPESampler`, and all results since the sample was drawn; a new sample is drawn after

@@ -36,9 +36,9 @@ class Fabolas(Scheduler, Selecting):
     n_candidates : int or None, default=30
         Number of candidates. None: no limit.
     n_initial : int, default=20
-        Number of candidates, at most half of all, chosen by the sampler and evaluated before the
-        first model: all at the smallest size, and the better half of each size at the next larger
-        size.
+        Number of candidates, at most half of all candidates, chosen by the sampler and evaluated
+        before the first model: all at the smallest size, and the better half of the candidates of
+        each size at the next larger size.
     cost : {"seconds", "resource"}, default="seconds"
         Divisor of an improvement: measured seconds, predicted by a model, or the number of units
         of the resource, with exactly repeatable runs.

@@ -51,8 +51,8 @@ class PopulationBasedTraining(Scheduler, Selecting):
     A number of a child is 0.8 or 1.2 times the number of its parent, and a value of an ordered
     list is replaced by a neighbour, both within the space. With probability 0.25 a parameter is
     drawn again instead [1]_. This applies to parameters that may change during training
-    (``problem.changing``) and on which no other parameter depends by a condition. All others are
-    inherited.
+    (``problem.changing``) and on which no other parameter depends through a condition. All others
+    are inherited.
 
     A child is a separate trial with a `parent`, and the trial that it replaces ends. Each step
     waits for the results of all members, so the result does not depend on the number of workers.

@@ -53,7 +53,8 @@ class FoldRace(Scheduler):
     error : float, default=0.2
         Maximum probability of dropping the candidate with the best mean over all folds, assuming
         that differences between candidates are normally distributed over the folds. Between 0 and
-        1. It is reached only if the winner is only slightly better than the others: on recorded
+        1. This maximum is reached only if the winner is only slightly better than the other
+           candidates: on recorded
         scores of real models, with 0.2, 1 winner in 80 was dropped. A larger value saves more
         folds.
 

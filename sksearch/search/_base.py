@@ -120,8 +120,8 @@ class BaseSearch(KnownNames, Grouped, AfterSearch, WinnerChoice):
         Time limit in seconds, including the refit. The duration of the refit is estimated from the
         fits on the folds.
     stop : "converged", dict or None, default=None
-        Conditions that end the search before its time or number of candidates. "converged" is
-        short for ``{"converged": True}``:
+        Conditions that end the search before its time limit or its number of candidates is
+        reached. "converged" is short for ``{"converged": True}``:
 
         - ``"score"``: stop when a candidate reaches this score.
         - ``"patience"``: stop after this number of consecutive candidates at full resource without
@@ -129,7 +129,7 @@ class BaseSearch(KnownNames, Grouped, AfterSearch, WinnerChoice):
         - ``"converged"``: if True, stop when doubling the time would probably gain less than the
           cross-validation noise.
         - ``"overtime"``: seconds after `timeout` at which candidates still running are stopped.
-          Otherwise the search waits for them.
+          Otherwise the search waits for these candidates.
     workers : dict or None, default=None
         Limits and devices of the workers:
 
@@ -366,7 +366,7 @@ class BaseSearch(KnownNames, Grouped, AfterSearch, WinnerChoice):
         Parameters
         ----------
         X, y : array-like
-            Same as for `fit`. They determine the numbers of rows, classes and folds.
+            Same as for `fit`. X and y determine the numbers of rows, classes and folds.
         measure : bool, default=False
             Whether to estimate the duration of the search by fitting the untuned estimator, or
             each of several models, once on the largest fold. Otherwise nothing is fitted.

@@ -102,8 +102,8 @@ class EvolutionSearchCV(BaseSearch):
         Time limit in seconds, including the refit. The duration of the refit is estimated from the
         fits on the folds.
     stop : "converged", dict or None, default=None
-        Conditions that end the search before its time or number of candidates. "converged" is
-        short for ``{"converged": True}``:
+        Conditions that end the search before its time limit or its number of candidates is
+        reached. "converged" is short for ``{"converged": True}``:
 
         - ``"score"``: stop when a candidate reaches this score.
         - ``"patience"``: stop after this number of consecutive candidates at full resource without
@@ -111,7 +111,7 @@ class EvolutionSearchCV(BaseSearch):
         - ``"converged"``: if True, stop when doubling the time would probably gain less than the
           cross-validation noise.
         - ``"overtime"``: seconds after `timeout` at which candidates still running are stopped.
-          Otherwise the search waits for them.
+          Otherwise the search waits for these candidates.
     workers : dict or None, default=None
         Limits and devices of the workers:
 
@@ -332,8 +332,8 @@ class DEHBSearchCV(BaseSearch):
         Time limit in seconds, including the refit. The duration of the refit is estimated from the
         fits on the folds.
     stop : "converged", dict or None, default=None
-        Conditions that end the search before its time or number of candidates. "converged" is
-        short for ``{"converged": True}``:
+        Conditions that end the search before its time limit or its number of candidates is
+        reached. "converged" is short for ``{"converged": True}``:
 
         - ``"score"``: stop when a candidate reaches this score.
         - ``"patience"``: stop after this number of consecutive candidates at full resource without
@@ -341,7 +341,7 @@ class DEHBSearchCV(BaseSearch):
         - ``"converged"``: if True, stop when doubling the time would probably gain less than the
           cross-validation noise.
         - ``"overtime"``: seconds after `timeout` at which candidates still running are stopped.
-          Otherwise the search waits for them.
+          Otherwise the search waits for these candidates.
     workers : dict or None, default=None
         Limits and devices of the workers:
 

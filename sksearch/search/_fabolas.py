@@ -44,8 +44,9 @@ class FabolasSearchCV(BaseSearch):
         Number of candidates, most of them fitted at small sizes only. None: no limit except
         `timeout`.
     n_initial : int, default=20
-        Number of quasi-random candidates before the first model, at most half of all. All are
-        evaluated at the smallest of four sizes, and the better half of each size at the next one.
+        Number of quasi-random candidates before the first model, at most half of all candidates.
+        All these candidates are evaluated at the smallest of four sizes. The better half of the
+        candidates of each size is also evaluated at the next size.
     cost : {"auto", "seconds", "resource"}, default="auto"
         Divisor of an improvement: measured seconds, or units of the resource. Seconds are the
         true cost, but they differ from run to run, and so does the search. "auto": seconds with
@@ -105,8 +106,8 @@ class FabolasSearchCV(BaseSearch):
         Time limit in seconds, including the refit. The duration of the refit is estimated from the
         fits on the folds.
     stop : "converged", dict or None, default=None
-        Conditions that end the search before its time or number of candidates. "converged" is
-        short for ``{"converged": True}``:
+        Conditions that end the search before its time limit or its number of candidates is
+        reached. "converged" is short for ``{"converged": True}``:
 
         - ``"score"``: stop when a candidate reaches this score.
         - ``"patience"``: stop after this number of consecutive candidates at full resource without
@@ -114,7 +115,7 @@ class FabolasSearchCV(BaseSearch):
         - ``"converged"``: if True, stop when doubling the time would probably gain less than the
           cross-validation noise.
         - ``"overtime"``: seconds after `timeout` at which candidates still running are stopped.
-          Otherwise the search waits for them.
+          Otherwise the search waits for these candidates.
     workers : dict or None, default=None
         Limits and devices of the workers:
 

@@ -89,8 +89,8 @@ class GPBayesSearchCV(BaseSearch):
         Time limit in seconds, including the refit. The duration of the refit is estimated from the
         fits on the folds.
     stop : "converged", dict or None, default=None
-        Conditions that end the search before its time or number of candidates. "converged" is
-        short for ``{"converged": True}``:
+        Conditions that end the search before its time limit or its number of candidates is
+        reached. "converged" is short for ``{"converged": True}``:
 
         - ``"score"``: stop when a candidate reaches this score.
         - ``"patience"``: stop after this number of consecutive candidates at full resource without
@@ -98,7 +98,7 @@ class GPBayesSearchCV(BaseSearch):
         - ``"converged"``: if True, stop when doubling the time would probably gain less than the
           cross-validation noise.
         - ``"overtime"``: seconds after `timeout` at which candidates still running are stopped.
-          Otherwise the search waits for them.
+          Otherwise the search waits for these candidates.
     workers : dict or None, default=None
         Limits and devices of the workers:
 
@@ -318,8 +318,8 @@ class TPESearchCV(_ModelSearchCV):
         Time limit in seconds, including the refit. The duration of the refit is estimated from the
         fits on the folds.
     stop : "converged", dict or None, default=None
-        Conditions that end the search before its time or number of candidates. "converged" is
-        short for ``{"converged": True}``:
+        Conditions that end the search before its time limit or its number of candidates is
+        reached. "converged" is short for ``{"converged": True}``:
 
         - ``"score"``: stop when a candidate reaches this score.
         - ``"patience"``: stop after this number of consecutive candidates at full resource without
@@ -327,7 +327,7 @@ class TPESearchCV(_ModelSearchCV):
         - ``"converged"``: if True, stop when doubling the time would probably gain less than the
           cross-validation noise.
         - ``"overtime"``: seconds after `timeout` at which candidates still running are stopped.
-          Otherwise the search waits for them.
+          Otherwise the search waits for these candidates.
     workers : dict or None, default=None
         Limits and devices of the workers:
 
@@ -480,8 +480,8 @@ class ForestBayesSearchCV(_ModelSearchCV):
         Time limit in seconds, including the refit. The duration of the refit is estimated from the
         fits on the folds.
     stop : "converged", dict or None, default=None
-        Conditions that end the search before its time or number of candidates. "converged" is
-        short for ``{"converged": True}``:
+        Conditions that end the search before its time limit or its number of candidates is
+        reached. "converged" is short for ``{"converged": True}``:
 
         - ``"score"``: stop when a candidate reaches this score.
         - ``"patience"``: stop after this number of consecutive candidates at full resource without
@@ -489,7 +489,7 @@ class ForestBayesSearchCV(_ModelSearchCV):
         - ``"converged"``: if True, stop when doubling the time would probably gain less than the
           cross-validation noise.
         - ``"overtime"``: seconds after `timeout` at which candidates still running are stopped.
-          Otherwise the search waits for them.
+          Otherwise the search waits for these candidates.
     workers : dict or None, default=None
         Limits and devices of the workers:
 

@@ -156,7 +156,7 @@ def minimize(
         the results. A different function, or changed code of the function, raises an error.
         `sksearch.load_history` reads the directory, with minus the loss as the score.
     random_state : int, RandomState instance or None, default=None
-        Seed of the candidates. It does not affect random numbers drawn by `func`.
+        Seed of the candidates. The seed does not affect random numbers drawn by `func`.
 
     Returns
     -------

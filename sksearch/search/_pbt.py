@@ -103,8 +103,8 @@ class PBTSearchCV(BaseSearch):
         Time limit in seconds, including the refit. The duration of the refit is estimated from the
         fits on the folds.
     stop : "converged", dict or None, default=None
-        Conditions that end the search before its time or number of candidates. "converged" is
-        short for ``{"converged": True}``:
+        Conditions that end the search before its time limit or its number of candidates is
+        reached. "converged" is short for ``{"converged": True}``:
 
         - ``"score"``: stop when a candidate reaches this score.
         - ``"patience"``: stop after this number of consecutive candidates at full resource without
@@ -112,7 +112,7 @@ class PBTSearchCV(BaseSearch):
         - ``"converged"``: if True, stop when doubling the time would probably gain less than the
           cross-validation noise.
         - ``"overtime"``: seconds after `timeout` at which candidates still running are stopped.
-          Otherwise the search waits for them.
+          Otherwise the search waits for these candidates.
     workers : dict or None, default=None
         Limits and devices of the workers:
 
@@ -135,7 +135,7 @@ class PBTSearchCV(BaseSearch):
     ----------
     schedule_ : list of dict
         Schedule of the best candidate: each entry has ``params`` and ``n_resources``, the number
-        of units after which they apply. The first entry is at 0.
+        of units after which they apply. The first entry applies from the beginning.
     cv_results_ : dict of numpy arrays
         Results of all candidates, as in scikit-learn's searches.
     best_estimator_ : estimator object
@@ -197,13 +197,13 @@ class PBTSearchCV(BaseSearch):
     Notes
     -----
     A parameter can change only if continued training uses its new value. `plan` lists these
-    parameters. The others are drawn once and inherited. For SGD they are ``alpha``, ``eta0``,
-    ``power_t``, ``l1_ratio``, ``learning_rate``, ``penalty`` and ``epsilon``; for MLP
-    ``learning_rate_init``, ``alpha`` and ``batch_size``; for skorch nets ``lr``, ``batch_size``
-    and ``optimizer__*``; for boosting and forests the parameters of the trees. ``learning_rate``
-    can change for all boosters except GradientBoosting, because they store the rate of each tree.
-    All parameters of other estimators may change, so such an estimator must read them again at
-    each training step (see `sksearch.estimators.Family`).
+    parameters. Other parameters are drawn once and inherited. Parameters that can change are, for
+    SGD, ``alpha``, ``eta0``, ``power_t``, ``l1_ratio``, ``learning_rate``, ``penalty`` and
+    ``epsilon``; for MLP ``learning_rate_init``, ``alpha`` and ``batch_size``; for skorch nets
+    ``lr``, ``batch_size`` and ``optimizer__*``; for boosting and forests the parameters of the
+    trees. ``learning_rate`` can change for all boosters except GradientBoosting, because these
+    boosters store the rate of each tree. All parameters of other estimators may change, so such an
+    estimator must read them again at each training step (see `sksearch.estimators.Family`).
 
     A row of ``cv_results_`` is a member of the population at one amount of the resource, with the
     parameters of the last step. A trial ends when it is replaced. In ``history_``, the attribute

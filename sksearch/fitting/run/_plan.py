@@ -101,7 +101,7 @@ class SearchPlan:
         Time limit of the search in seconds.
     n_audited : int
         Number of candidates stopped early and later trained up to the last rung for the audit.
-        They are included in the last rungs.
+        These candidates are included in the last rungs.
     is_most : bool
         Whether the plan is an upper bound, because candidates may be dropped.
     on_workers : tuple of str
