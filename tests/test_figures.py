@@ -41,7 +41,7 @@ def lines_of(name):
 def rows_of(text, after):
     """Cells of the first table after a piece of the text, without emphasis."""
     found, begun = [], False
-    for line in text[text.index(after) :].splitlines():
+    for line in [*text[text.index(after) :].splitlines(), ""]:
         if line.startswith("|"):
             begun = True
             found.append([cell.strip(" *`") for cell in line.strip("|").split("|")])
@@ -56,95 +56,13 @@ def as_shown(value, shown):
     return abs(value - float(shown)) <= 0.5000001 * 10.0**-decimals
 
 
-# ---- averages, lists of models, FLAML
+# ---- lists of models
 
 
-def errors(name, scoring=None, seconds=30):
-    """By table: 1 - score on the test rows, and the log loss."""
-    return {
-        line["table"]: (1 - line["test"], -line["smooth"])
-        for line in lines_of("many_models.jsonl")
-        if (line["name"], line.get("scoring"), line["seconds"]) == (name, scoring, seconds)
-    }
-
-
-def test_errors_compared_with_flaml_match_the_record():
-    rows = rows_of(MEASUREMENTS, "**Compared with FLAML**")
-    columns = [errors("all of them"), errors("averaged"), errors("FLAML")]
-    assert len(rows) == 13
-    for table, *shown in rows[1:]:
-        for column, text in zip(columns, shown, strict=True):
-            assert as_shown(column[table][0], text), table
-    ours, theirs = (np.array([column[row[0]][0] for row in rows[1:]]) for column in columns[::2])
-    assert (ours < theirs).sum() == 10
-    assert as_shown(np.exp(np.log(ours / theirs).mean()), "0.87")
-    assert "ahead on 10 of 12, with errors 13 % smaller" in " ".join(MEASUREMENTS.split())
-
-
-def test_errors_compared_with_flaml_after_a_minute_match_the_record():
-    ours, theirs = errors("all of them", seconds=60), errors("FLAML", seconds=60)
-    ratios = np.array([ours[table][0] / theirs[table][0] for table in theirs])
-    assert len(ratios) == 12
-    assert "ahead on 9 of 12, with errors 15 % smaller" in " ".join(MEASUREMENTS.split())
-    assert (ratios < 1).sum() == 9
-    assert as_shown(np.exp(np.log(ratios).mean()), "0.85")
-    assert as_shown(ratios.max(), "1.09")
-
-
-def test_errors_compared_with_autogluon_match_the_record():
-    rows = rows_of(MEASUREMENTS, "**Compared with AutoGluon**")
-    names = ("all of them", "averaged", "AutoGluon")
-    columns = [errors(name, seconds=seconds) for seconds in (30, 60) for name in names]
-    assert len(rows) == 13
-    for table, *shown in rows[1:]:
-        for column, text in zip(columns, shown, strict=True):
-            assert as_shown(column[table][0], text), table
-    found = np.array([[column[row[0]][0] for row in rows[1:]] for column in columns])
-    found = found.reshape(2, 3, 12)  # seconds, names, tables
-    ratios = (found[:, :2] / found[:, 2:]).reshape(4, 12)
-    assert (ratios < 1).sum(axis=1).tolist() == [8, 11, 8, 10]
-    means = np.exp(np.log(ratios).mean(axis=1))
-    assert all(map(as_shown, means, ("0.79", "0.77", "0.78", "0.74")))
-    text = " ".join(MEASUREMENTS.split())
-    assert "on 11 of 12 tables after 30 s, by 23 %" in text
-    assert "on 10 after 60 s, by 26 %" in text
-    assert "on 8 both times, by 21 and 22 %" in text
-
-
-def test_runs_behind_untuned_models_match_the_record():
-    untuned = {
-        line["table"]: line["test"]
-        for line in lines_of("many_models.jsonl")
-        if line["name"] == "untuned"
-    }
-    behind = {
-        (name, seconds): {
-            table: f"{100 * (untuned[table] - 1 + error):.1f}"
-            for table, (error, _) in errors(name, seconds=seconds).items()
-            if untuned.get(table, 0) - 1 + error > 0.005
-        }
-        for name in ("all of them", "averaged")
-        for seconds in (30, 60)
-    }
-    assert behind == {
-        ("all of them", 30): {},
-        ("all of them", 60): {"phoneme": "0.6", "satimage": "0.7"},
-        ("averaged", 30): {"phoneme": "0.6"},
-        ("averaged", 60): {},
-    }
-    assert "in 2 of 12 of 60 s (phoneme 0.6 and satimage 0.7 %)" in " ".join(MEASUREMENTS.split())
-
-
-def test_errors_of_averages_match_the_record():
-    names = ("all of them", "averaged")
-    for after, seconds in [("\n# Averages of candidates", 30), ("**After 60 s**", 60)]:
-        columns = [(errors(name, seconds=seconds), 0) for name in names]
-        columns += [(errors(name, "neg_log_loss", seconds), 1) for name in names]
-        rows = rows_of(MEASUREMENTS, after)[1:]
-        assert len(rows) == 12
-        for table, *shown in rows:
-            for (column, which), text in zip(columns, shown, strict=True):
-                assert not text or as_shown(column[table][which], text), table
+def errors(name):
+    """1 - score on the test rows, by table."""
+    lines = lines_of("many_models.jsonl")
+    return {line["table"]: 1 - line["test"] for line in lines if line["name"] == name}
 
 
 def test_scores_of_lists_match_the_record():
@@ -155,7 +73,7 @@ def test_scores_of_lists_match_the_record():
     scores = {name: errors(name) for name in (*names, "averaged")}
     behind = {name: [] for name in scores}
     for table, *shown in rows:
-        of = {name: 1 - scores[name][table][0] for name in scores}
+        of = {name: 1 - scores[name][table] for name in scores}
         for name, text in zip(names, shown, strict=False):
             assert as_shown(of[name], text), table
         best = max(of[name] for name in names[1:])
@@ -248,12 +166,14 @@ def test_errors_of_the_six_searches_match_the_record():
     assert all(f"the best net {100 * error:.2f} %" in reproduced for error in best.values())
 
 
-def test_the_picture_of_lists_matches_the_record(monkeypatch):
+def test_the_picture_of_systems_matches_the_record(monkeypatch):
     monkeypatch.syspath_prepend(RECORDS.parent)
-    from _many_models_picture import ratios
+    from _systems_picture import PANELS, ratios
 
-    with Image.open(ROOT / "docs" / "images" / "many_models.png") as picture:
-        assert json.loads(picture.text["Description"]) == ratios(lines_of("many_models.jsonl"))
+    lines = [line for line in lines_of("systems.jsonl") if line["seconds"] == 60]
+    with Image.open(ROOT / "docs" / "images" / "systems.png") as picture:
+        drawn = json.loads(picture.text["Description"])
+    assert drawn == {field: ratios(lines, field) for field in PANELS}
 
 
 # ---- pages beside each other
@@ -639,18 +559,6 @@ def test_speeds_are_those_of_the_record(script):
     assert all(as_shown(1e3 * s, text) for s, text in zip(found.values(), ours, strict=True))
 
 
-def test_ratios_on_messy_frames_are_those_of_the_record(script):
-    messy, lines = script("messy"), lines_of("messy.jsonl")
-    for seconds, one, other, *shown in rows_of(PAGES["messy-frames"], "\n| seconds")[1:]:
-        runs = [line for line in lines if line["seconds"] == float(seconds)]
-        for field, (mean, most, lower, p) in (("error", shown[:4]), ("loss", shown[4:])):
-            found = messy.ratios(runs, field, one, other)
-            assert as_shown(np.exp(np.log(found).mean()), mean)
-            assert as_shown(found.max(), most)
-            assert lower == f"{(found < 1).sum()} of {len(found)}"
-            assert as_shown(wilcoxon(np.log(found)).pvalue, p)
-
-
 # ---- several objectives, evolution
 
 FRONTS = {
@@ -706,6 +614,9 @@ def test_ratios_of_evolution_are_those_of_the_record(script):
 
 #: Page, what comes before the table, the function that makes it, and its record.
 TABLES = [
+    ("averages-of-candidates", "# Averages", "averages.table", "averages.jsonl"),
+    ("other-systems", "# Other", "systems.ratio_table", "systems.jsonl"),
+    ("other-systems", "\n| seconds | data | figure", "systems.rank_table", "systems.jsonl"),
     ("beliefs", "# Beliefs", "beliefs.table", "beliefs.jsonl"),
     ("busy-workers", "# Busy", "asynchronous.table", "busy/halving.jsonl"),
     (
@@ -714,6 +625,7 @@ TABLES = [
         "scale_out.table",
         "busy/searches.jsonl",
     ),
+    ("busy-workers", "\nEight real", "scale_out.peer_table", "busy/peers.jsonl"),
     ("epochs", "# Epochs", "epochs.table", "epochs.jsonl"),
     ("first-candidates", "# First", "mine_portfolios.table", "first_candidates.jsonl"),
     ("gradients-of-penalties", "# Gradients", "hypergradients.table", "hypergradients.jsonl"),
@@ -751,7 +663,12 @@ def test_tables_are_those_that_scripts_make_from_records(page, after, function, 
 
 
 #: Fractions in the text of these pages that are settings.
-SETTINGS = {"beliefs": {".15"}, "predictions-that-hold": {"95", "1.96"}}
+SETTINGS = {
+    "averages-of-candidates": {".5"},
+    "beliefs": {".15"},
+    "busy-workers": {"70"},
+    "predictions-that-hold": {"95", "1.96"},
+}
 
 
 @pytest.mark.parametrize("page", dict.fromkeys(page for page, *_ in TABLES))

@@ -27,8 +27,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from _report import print_rows
 from _systems_picture import draw
-from scipy.stats import rankdata
+from scipy.stats import rankdata, wilcoxon
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
@@ -50,6 +51,7 @@ DATES = {"taxis": ["pickup", "dropoff"], "taxis_payment": ["pickup", "dropoff"],
          "pollution": ["when"]}  # fmt: skip
 FORMS = ("plain", "converted", "polars")
 KEYS = ("frame", "form", "name", "seconds", "seed", "rows")
+LEAST = 1 / 2_000  # error or loss that counts instead of a lower one, for ratios
 MOST_TEST, MOST_TRAIN = 2_000, 4_000
 PACKAGES = ("sksearch", "scikit-learn", "skrub", "pandas", "polars", "lightgbm", "flaml",
             "autogluon.tabular")  # fmt: skip
@@ -144,6 +146,8 @@ RUNS = {
     "AutoGluon": autogluon, "AutoGluon best": partial(autogluon, presets="best_quality"),
 }  # fmt: skip
 PEERS = ("FLAML", "AutoGluon", "AutoGluon best")
+RANKED = {"averaged": "sksearch"} | dict(zip(PEERS, PEERS, strict=True))
+KINDS = {"tables": TABLES, "frames": FRAMES}
 
 
 def run(frame, form, name, seconds, seed, n_rows):
@@ -201,29 +205,21 @@ def ratios(entries, field, one, other):
     Returns
     -------
     ratios : ndarray of shape (n_runs,)
-        Of the runs that both have.
+        Of the runs that both have; at least one error in 2,000 counts.
     """
     found = by_run(entries, field)
     pairs = [(run[one], run[other]) for run in found.values() if {one, other} <= {*run}]
-    return np.array([a / b for a, b in pairs])
+    return np.array([max(a, LEAST) / max(b, LEAST) for a, b in pairs])
 
 
 def by_run(entries, field):
     """A figure of each way, as a dict for each frame, form, time, seed and number of rows."""
     found = {}
     for entry in entries:
-        if entry[field]:
+        if entry[field] is not None:
             key = tuple(entry[each] for each in KEYS if each != "name")
             found.setdefault(key, {})[entry["name"]] = entry[field]
     return found
-
-
-def ranks(entries, field):
-    """Names of the ways, and their ranks in the runs that all of them have."""
-    names = [name for name in ("averaged", *PEERS) if any(e["name"] == name for e in entries)]
-    rows = [[run[name] for name in names] for run in by_run(entries, field).values()
-            if {*names} <= {*run}]  # fmt: skip
-    return names, rankdata(rows, axis=1) if rows else np.empty((0, len(names)))
 
 
 def installed():
@@ -271,29 +267,47 @@ def main(argv=None):
         )  # fmt: skip
     asked[2] = RUNS
     lines = [entries[key] for key in product(*asked) if key in entries]
-    show(lines)
+    for rows in (ratio_table(lines), rank_table(lines)):
+        print_rows(rows)
     if args.picture:
         draw(lines, args.picture)
 
 
-def show(lines):
-    """Print the effect of calibration, and ratios to the peers."""
-    both = [line for line in lines if line["loss"] and line.get("own_loss")]
-    for name in sorted({line["name"] for line in both}):
-        own = [line["loss"] / line["own_loss"] for line in both if line["name"] == name]
-        print(f"{name}: log loss {mean(own):.3f} of the models' own, mean of {len(own)}")
-    for one, other, field in product(("averaged", "list"), PEERS, ("error", "loss")):
-        if len(each := ratios(lines, field, one, other)):
-            print(
-                f"{one} / {other}: {field} {mean(each):.3f}, at most {each.max():.2f}, "
-                f"{(each < 1).sum()} of {len(each)} lower"
-            )
-    for field in ("error", "loss"):
-        names, table = ranks(lines, field)
-        if len(table):
-            print(f"mean ranks by {field}, {len(table)} runs:", *(
-                f"{name} {rank:.2f}" for name, rank in zip(names, table.mean(0), strict=True)
-            ))  # fmt: skip
+def ratio_table(lines):
+    """Return rows of ratios to the peers' errors and losses."""
+    heads = ["at most", "lower", "p"]
+    found = [["seconds", "data", "compared with", "error", *heads, "log loss", *heads]]
+    for seconds, kind in product(sorted({line["seconds"] for line in lines}), KINDS):
+        some = [e for e in lines if e["seconds"] == seconds and e["frame"] in KINDS[kind]]
+        for peer in PEERS:
+            pairs = [ratios(some, field, "averaged", peer) for field in ("error", "loss")]
+            if len(pairs[0]):
+                cells = [cell for pair in pairs if len(pair) for cell in cells_of(pair)]
+                found.append([f"{seconds:g}", kind, peer, *cells])
+    return found
+
+
+def cells_of(each):
+    """Geometric mean and largest ratio, number of lower figures, and Wilcoxon's p."""
+    p = wilcoxon(np.log(each)).pvalue
+    shown = f"{p:.3f}" if p >= 0.001 else "<0.001"
+    return [f"{mean(each):.3f}", f"{each.max():.2f}", f"{(each < 1).sum()} of {len(each)}", shown]
+
+
+def rank_table(lines):
+    """Return rows of mean ranks in the runs that all ways have."""
+    found = [["seconds", "data", "figure", "runs", *RANKED.values()]]
+    for seconds, kind in product(sorted({line["seconds"] for line in lines}), KINDS):
+        some = [e for e in lines if e["seconds"] == seconds and e["frame"] in KINDS[kind]]
+        names = [name for name in RANKED if any(e["name"] == name for e in some)]
+        for field, title in (("error", "error"), ("loss", "log loss")):
+            runs = [run for run in by_run(some, field).values() if {*names} <= {*run}]
+            if runs and len(names) > 1:
+                ranks = rankdata([[run[name] for name in names] for run in runs], axis=1)
+                means = dict(zip(names, ranks.mean(axis=0), strict=True))
+                cells = [f"{means[name]:.2f}" if name in means else "" for name in RANKED]
+                found.append([f"{seconds:g}", kind, title, str(len(runs)), *cells])
+    return found
 
 
 def mean(ratios):

@@ -59,7 +59,8 @@ class BOHBSearchCV(BaseSearch):
         [1]_, and at least a fortieth of `max_resources`. The other values use the results of the
         current bracket at its lowest rung, and results of earlier brackets at the same resource:
         no results ("none"), all results ("all"), only results of candidates that reached the last
-        rung ("survivors"), or only results of candidates stopped there ("same").
+        rung ("survivors"), or only results of candidates stopped there ("same"). With "none",
+        up to 20 brackets run at the same time.
     n_initial : int or None, default=None
         Number of quasi-random candidates before the first model. None: 4 to 10, depending on the
         number of parameters.

@@ -26,7 +26,7 @@ from sksearch.space import default_space
 from tests import forms
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples" / "benchmarks"))
-import messy
+import systems
 
 sys.path.pop(0)
 
@@ -419,10 +419,10 @@ def test_boosting_takes_categories_as_they_are():
 
 
 @pytest.mark.few(4)
-@pytest.mark.parametrize("form", messy.FORMS)
-@pytest.mark.parametrize("name", messy.FRAMES)
+@pytest.mark.parametrize("form", systems.FORMS)
+@pytest.mark.parametrize("name", systems.FRAMES)
 def test_no_frame_as_people_have_them_fails_or_loses_a_column(name, form):
-    X, y = messy.load(name, form, n_rows=120)
+    X, y = systems.load(name, form, n_rows=120)
     search = searched(X, y, cv=ShuffleSplit(1, random_state=0))
     assert set(search.statuses_) == {"ok"}
     text = str(search.plan_)
@@ -451,9 +451,9 @@ def test_the_benchmark_runs_and_continues(tmp_path, capsys):
     record = tmp_path / "record.jsonl"
     args = ["--frames", "penguins", "--forms", "converted", "--names", "list", "--seconds", "1"]
     for _ in range(2):
-        messy.main([*args, "--seeds", "1", "--record", str(record)])
+        systems.main([*args, "--seeds", "1", "--record", str(record)])
     assert len(record.read_text().splitlines()) == 1
-    assert capsys.readouterr().out.startswith("penguins converted list 1.0 0 error")
+    assert capsys.readouterr().out.startswith("penguins converted list 1.0 0 4000 error")
 
 
 def test_scikit_learns_boosting_takes_categories_as_they_are(monkeypatch):
