@@ -172,7 +172,7 @@ def optuna_journal(mean, n):
 
 def ray_tune(mean, n):
     """Ray Tune's random search, a trial for each candidate."""
-    os.environ |= {"RAY_AIR_NEW_OUTPUT": "0", "PYTHONPATH": os.pathsep.join(_paths())}
+    os.environ |= {"RAY_AUTH_MODE": "disabled", "PYTHONPATH": os.pathsep.join(_paths())}
     import ray
     from ray import tune
 
@@ -208,7 +208,9 @@ def _dask_client():
     import distributed
 
     os.environ["PYTHONPATH"] = os.pathsep.join(_paths())
-    cluster = distributed.LocalCluster(N_WORKERS, threads_per_worker=1, dashboard_address=":0")
+    cluster = distributed.LocalCluster(
+        n_workers=N_WORKERS, threads_per_worker=1, dashboard_address=":0"
+    )
     with cluster, distributed.Client(cluster) as client:
         yield client
 

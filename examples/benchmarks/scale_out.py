@@ -301,20 +301,20 @@ def measure_loop():
 
 def peer_table(lines):
     """Tasks a second, as a ratio to joblib's, and shares of busy workers, as the page has them."""
-    head = (
-        "search",
-        *("tasks a second", "ratio", "busy"),
-        *("tasks a second, fits of 0 s", "ratio"),
-    )
-    rows = [list(head)]
     runs = {(line["name"], line["mean"]): line for line in lines}
-    for name in {name: None for name, _ in runs}:
-        cells = []
-        for mean in PEER_MEANS:
-            rate, plain = (runs[each, mean]["per_second"] for each in (name, "joblib"))
-            cells += [f"{rate:.0f}", f"{rate / plain:.2f}"]
-            cells += [f"{runs[name, mean]['busy']:.0%}".replace("%", " %")] * bool(mean)
-        rows.append([name, *cells])
+    means = list(dict.fromkeys(mean for _, mean in runs))
+    rows = [["search"]]
+    for mean in means:
+        rows[0] += [f"tasks a second, {1_000 * mean:.0f} ms", "ratio", *["busy"] * bool(mean)]
+    for name in dict.fromkeys(name for name, _ in runs):
+        rows.append([name])
+        for mean in means:
+            cells = ["-", "-", *["-"] * bool(mean)]
+            if (name, mean) in runs:
+                line, plain = runs[name, mean], runs["joblib", mean]["per_second"]
+                cells[:2] = f"{line['per_second']:.1f}", f"{line['per_second'] / plain:.2f}"
+                cells[2:] = [f"{100 * line['busy']:.0f} %"] * bool(mean)
+            rows[-1] += cells
     return rows
 
 
@@ -325,7 +325,7 @@ def measure_peers(record):
         for name, package in _scale_out_peers.PACKAGES.items()
         if package is None or find_spec(package)
     ]
-    keys = [{"name": name, "mean": mean} for name in installed for mean in PEER_MEANS]
+    keys = [{"name": name, "mean": mean} for mean in PEER_MEANS for name in installed]
     print_rows(peer_table(recorded(record, keys, _scale_out_peers.measured)))
 
 

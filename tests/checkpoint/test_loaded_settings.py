@@ -128,13 +128,6 @@ LOADED = {
             "Est"),
         ]
     },
-    **{
-        f"what {method} leaves out": (
-            f"class H:\n def {method.split()[0]}(self):\n  return {state}\n"
-            "H_ = H()\nH_.w = given", "H_.w")
-        for method, state in [("__getstate__", "{}"), ("__reduce__", "(H, ())"),
-                              ("__reduce__ of a name", "'H_'")]
-    },
     "compiled code": ("C = compile(str(given), 'x', 'eval')", "eval(C)"),
     "what a law has noted": (
         "from scipy import stats\nclass L(stats.rv_continuous):\n def _pdf(self, x):\n"

@@ -485,12 +485,8 @@ class Visitor:
             fields = {name: getattr(value, name) for name in names if hasattr(value, name)}
             return self._call(self.visit(type(value)), fields | self._own(value))
         name, parts = self.visit(type(value)), self._reduced(value)
-        # A pickle of the user's class may leave out what its code uses.
-        own = self._own(value) if self._whole and not is_installed(type(value)) else {}
         if isinstance(parts, dict):
-            return self._call(name, own | parts)
-        if parts is not None and own:
-            return f"{self._call(name, own)} {self.visit(parts)}"
+            return self._call(name, parts)
         if parts is not None:
             return f"{name} {self.visit(parts)}"
         if getattr(value, "__dict__", None):  # other contents are invisible
