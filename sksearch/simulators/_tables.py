@@ -58,8 +58,8 @@ class TabularProblem(CurveProblem):
     Attributes
     ----------
     space : dict or list of dict
-        Search space: the parameter `space` if the rows are all of its candidates, or with
-        `nearest`; otherwise a list of dicts with a single candidate each, so that searches draw
+        Search space: the parameter `space` if `nearest` is True or if the rows are all candidates
+        of the space; otherwise a list of dicts with a single candidate each, so that searches draw
         rows without replacement.
     max_resources : int
         Number of epochs; 1 without epochs.
@@ -290,7 +290,7 @@ def load_task(name: str, *, noise: bool = True) -> TabularProblem:
     ----------
     name : str
         One of `task_names`. "fcnet_protein" and "hpobench_vehicle" are full grids without epochs.
-        The others contain a few hundred trained candidates; any other candidate has the curve of
+        The other tasks contain a few hundred trained candidates; a new candidate has the curve of
         the nearest one.
     noise : bool, default=True
         If True, a curve is one repetition. If False, a curve is the mean over the repetitions.
