@@ -34,7 +34,7 @@ class ScalarisedSampler(Sampler):
     Weights are drawn uniformly, from the sphere for "hypervolume". Failures are passed on to the
     sampler, as are bounds if it supports them. Otherwise a candidate that violates a bound gets a
     score below all other scores. This score decreases with the violation. A single objective is
-    used as the score. objective, it is the score.
+    used as the score.
 
     References
     ----------
