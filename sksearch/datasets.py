@@ -60,7 +60,7 @@ def load(name: str, n_samples: int | None = None, random_state: int = 0) -> Bunc
         and needs pandas). Rows of "cifar10" are images of 32 x 32 pixels in 3 colours, colours
         last; there are 10,000 in the folder.
     n_samples : int or None, default=None
-        Number of rows, at most all. Samples are stratified, with at least one row of each class if
+        Maximum number of rows. Samples are stratified, with at least one row of each class if
         possible. None: all rows.
     random_state : int, default=0
         Seed of the choice of rows. With the same seed, a smaller sample is part of a larger one.

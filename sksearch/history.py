@@ -103,7 +103,7 @@ class Problem:
     started: tuple[Params | None, ...] = ()
 
     def point(self, params: Params) -> np.ndarray:
-        """Return the coordinates of a candidate or of an untuned model outside the space."""
+        """Return the coordinates of a candidate; an untuned model may lie outside the space."""
         return (self.space.place if self.own else self.space.to_unit)(params)
 
     @property
@@ -382,7 +382,7 @@ class History:
     trials : list of Trial
         Trials in the order in which they were started; ``trials[i].id == i``.
     log : list of tuple (str, int, int)
-        Every event: ("ask" or "tell", trial id, resource). Replaying it rebuilds the history.
+        Every event: ("ask" or "tell", trial id, resource). Replaying the log rebuilds the history.
     exhausted : bool
         Whether the space contains no further candidate, so that no more trials are started.
     cache : dict

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Reads:
-    """Inputs that a sampler or a scheduler uses, in addition to the started candidates.
+    """Inputs that a sampler or a scheduler uses, in addition to the candidates started so far.
 
     If a search has an input that its sampler does not declare, the input is emulated: several
     objectives become a weighted sum, violated bounds lower the score, and some candidates are
@@ -17,7 +17,7 @@ class Reads:
         Whether decisions depend on results, and therefore on the number of jobs running at the
         same time, which the batch size limits.
     objectives : bool, default=False
-        Whether several objectives are supported instead of a single score. A scheduler then
+        Whether several objectives are supported, not only a single score. A scheduler then
         compares candidates by rank.
     bounds : bool, default=False
         Whether measured bounds, and the size of their violations, are used.

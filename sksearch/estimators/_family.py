@@ -141,7 +141,7 @@ class Family:
     ) -> bool:
         """Return whether continued training equals a single ``fit``, up to random draws.
 
-        By default True for ensembles with ``warm_start``, by their ``n_estimators``.
+        By default True for ensembles with ``warm_start`` if `name` is ``n_estimators``.
 
         Parameters
         ----------
@@ -230,8 +230,8 @@ def register(family: Family) -> None:
     Parameters
     ----------
     family : Family
-        Family to register. It takes precedence over families registered earlier for the same
-        class.
+        Family to register. This family takes precedence over families registered earlier for the
+        same class.
 
     Examples
     --------

@@ -226,7 +226,8 @@ class Growth:
         Parameters
         ----------
         model : estimator object
-            Fitted estimator of the family with more steps, restored at the end of the block.
+            Estimator of the family, fitted with more than `count` steps. It is restored at the end
+            of the block.
         count : int
             Number of steps.
 

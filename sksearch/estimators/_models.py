@@ -56,9 +56,9 @@ def default_models(
         The table. If it is a DataFrame or a non-numeric array, the first step of each model is a
         `TableColumns`, which prepares the columns and lists the omitted ones: IDs and constants,
         and without skrub also dates and texts with many values. Categories are one-hot encoded,
-        with rare values merged; boosting uses them natively. skrub splits dates into parts and
-        seconds, and turns texts into components. Missing numbers become the median if a model does
-        not support them.
+        with rare values merged; boosting uses them natively. skrub converts dates to numbers, such
+        as year, month and seconds, and texts to numeric components. Missing numbers become the
+        median if a model does not support them.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         Target or targets: binary labels, classes or numbers.
     task : {"classification", "regression"} or None, default=None

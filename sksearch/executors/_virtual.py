@@ -131,7 +131,7 @@ class VirtualClock:
 
     @property
     def utilisation(self) -> float:
-        """Share of their time during which the workers were busy."""
+        """Share of the time during which the workers were busy."""
         return self._busy / (self.n_workers * self._time) if self._time else math.nan
 
     # ---- called by `now`, `spend`, `count_workers` and `make_executor`

@@ -97,16 +97,16 @@ def run_experiment(
     Warns
     -----
     UserWarning
-        If runs failed. They have no rows in the table, and are repeated in the next call with the
-        same `path`.
+        If runs failed. Failed runs have no rows in the table, and are repeated in the next call
+        with the same `path`.
 
     Notes
     -----
     On simulated curves, and with deterministic estimators, everything except the ``seconds`` of
     real fits is bit-identical for any `n_jobs` and after a resume. For a search from another
-    package, the table has one row for each row of ``cv_results_``, which counts as a complete fit.
-    A search or problem is recognised by its class and parameters, not by the code of its methods:
-    delete the file at `path` if that code has changed.
+    package, the table has one row for each row of ``cv_results_``. Each row counts as a complete
+    fit. A search or problem is recognised by its class and parameters, not by the code of its
+    methods: delete the file at `path` if that code has changed.
 
     Examples
     --------

@@ -172,7 +172,7 @@ def neumann(
     n_steps: int,
     start: np.ndarray | None = None,
 ) -> tuple[float, np.ndarray]:
-    """Differentiate at a minimum by the first terms of a series for the inverse Hessian.
+    """Differentiate at a minimum, using the first terms of a series for the inverse Hessian.
 
     The result is the same as after this number of steps of a fixed-point iteration, or of
     `truncated` with all rows if training has converged. The problem need not be symmetric. With

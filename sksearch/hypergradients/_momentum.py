@@ -62,7 +62,7 @@ class MomentumProblem(BilevelProblem):
         return np.concatenate([product, self.momentum * of_new + of_velocity])
 
     def mixed(self, w: np.ndarray, theta: np.ndarray, rows: Rows = None) -> np.ndarray:
-        """Derivative of `gradient` by the hyperparameters."""
+        """Derivative of `gradient` with respect to the hyperparameters."""
         mixed = self.problem.mixed(np.split(w, 2)[0], theta, rows)
         return np.concatenate([self.learning_rate * mixed, -mixed])
 

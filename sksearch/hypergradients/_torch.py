@@ -46,18 +46,18 @@ class TorchProblem(BilevelProblem):
         self.train, self.validate = train, validate
 
     def gradient(self, w: np.ndarray, theta: np.ndarray, rows: Rows = None) -> np.ndarray:
-        """Derivative of the training loss by the weights."""
+        """Derivative of the training loss with respect to the weights."""
         w, theta = _leaves(w, theta)
         return _array(_derivative(self.train(w, theta, rows), w))
 
     def hessian_product(
         self, w: np.ndarray, theta: np.ndarray, v: np.ndarray, rows: Rows = None
     ) -> np.ndarray:
-        """Second derivative by the weights, times v."""
+        """Second derivative with respect to the weights, times v."""
         return self._product(w, theta, v, rows)[0]
 
     def mixed(self, w: np.ndarray, theta: np.ndarray, rows: Rows = None) -> np.ndarray:
-        """Derivative of `gradient` by the hyperparameters."""
+        """Derivative of `gradient` with respect to the hyperparameters."""
         w, theta = _leaves(w, theta)
         by_w = _derivative(self.train(w, theta, rows), w, keep=True)
         return np.array([_array(_derivative(each, theta, keep=True)) for each in by_w])
@@ -69,7 +69,7 @@ class TorchProblem(BilevelProblem):
         return self._product(w, theta, v, rows)[1]
 
     def validation(self, w: np.ndarray, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        """Validation loss and its derivatives by weights and hyperparameters."""
+        """Validation loss and its derivatives with respect to weights and hyperparameters."""
         w, theta = _leaves(w, theta)
         loss = self.validate(w, theta)
         by_w = _array(_derivative(loss, w, keep=True))

@@ -180,7 +180,7 @@ class GaussianProcess:
         return K @ self.alpha, np.sqrt(self._variance(self.factor.whiten(K), points))
 
     def fitted(self) -> np.ndarray:
-        """Return the mean at the conditioning points, shape of `y`, in O(n)."""
+        """Return the mean at the conditioning points, in the shape of `y`; takes O(n)."""
         # K alpha = y, and K differs from the kernel only on its diagonal.
         return self.y - (self.alpha.T * (self._noise + self.factor.added_jitter)).T
 

@@ -62,7 +62,7 @@ class BlockConvNetClassifier(ImageClassifier):
     n_filters : int, default=32
         Number of filters of each layer.
     filter_size : int, default=3
-        Side of a filter, in pixels.
+        Width and height of a filter, in pixels.
     separable : bool, default=False
         If True, a layer first filters each channel separately and then mixes channels.
     head : tuple of int, default=(256,)

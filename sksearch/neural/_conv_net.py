@@ -108,7 +108,7 @@ class ConvNetClassifier(ImageClassifier):
     shift : int, default=0
         Largest shift of a training image in pixels, in each direction.
     cutout : int, default=0
-        Side of a blackened square in each training image, in pixels.
+        Width and height of a blackened square in each training image, in pixels.
     warmup : float, default=1.0
         Number of epochs during which the learning rate rises from 0. Ignored if
         ``schedule="one_cycle"``.

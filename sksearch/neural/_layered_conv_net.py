@@ -57,7 +57,7 @@ class LayeredConvNetClassifier(ImageClassifier):
     n_filters_1, n_filters_2, n_filters_3, n_filters_4, n_filters_5 : int, default=32
         Number of filters of each layer.
     filter_size_1, filter_size_2, filter_size_3, filter_size_4, filter_size_5 : int, default=3
-        Side of the filters of each layer, in pixels.
+        Width and height of the filters of each layer, in pixels.
     dropout_1, dropout_2, dropout_3, dropout_4, dropout_5 : float, default=0.0
         Share of the values after each layer set to 0 during training.
     batch_norm_1, batch_norm_2, batch_norm_3, batch_norm_4, batch_norm_5 : bool, default=True

@@ -31,8 +31,8 @@ class RegretDisplay(Display):
     grid : ndarray of shape (n_grid,)
         Amounts spent, increasing.
     results : dict of str to ndarray of shape (n_runs, n_grid)
-        Regrets of the runs of each search, NaN if a run had no result yet. A single search may
-        have the name "".
+        Regrets of the runs of each search; NaN before the first result of a run. A single search
+        may have the name "".
     band : {"bootstrap", "quartiles"}, default="bootstrap"
         "bootstrap": mean with its 95 % bootstrap interval; "quartiles": median with the quartiles
         of the runs.
@@ -42,7 +42,7 @@ class RegretDisplay(Display):
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Axes of the lines and bands, with a logarithmic axis of regret. A line begins when all runs
+        Axes with the lines and bands; the regret axis is logarithmic. A line begins when all runs
         have a result.
     figure_ : matplotlib Figure
         Figure of the axes.

@@ -39,8 +39,8 @@ class SliceDisplay(Display):
     is the partial dependence: the predicted score, averaged over the other parameters. The band
     contains the central 80 % of the models fitted to bootstrap samples.
 
-    All scores are at the same amount of the resource, at which the winner need not be the best. If
-    the winner has no score there, its star is hollow, at its best score.
+    All scores belong to the same amount of the resource. The winner need not have the best score
+    there. If the winner has no score there, its star is hollow, at its best score.
 
     Parameters
     ----------

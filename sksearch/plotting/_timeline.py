@@ -45,7 +45,7 @@ class TimelineDisplay(Display):
     n_workers_ : int
         Number of rows.
     busy_ : float
-        Share of their time during which the workers were busy.
+        Share of the time during which the workers were busy.
     seconds_ : float
         Seconds from the first start to the last end, without pauses.
     ax_ : matplotlib Axes

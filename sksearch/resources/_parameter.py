@@ -31,8 +31,8 @@ class ParameterResource(Resource):
     name : str
         Name as in ``set_params``: ``"n_estimators"``, ``"clf__max_iter"``.
     grows : bool, default=False
-        Whether the plan assumes that candidates grow; set by the search. For each candidate the
-        decision is made individually.
+        Whether the plan assumes that ensembles grow from rung to rung; set by the search. For each
+        candidate the decision is made individually.
 
     Notes
     -----

@@ -20,12 +20,12 @@ KAPPA = 1.0  # standard deviations of a probability over the trees
 
 @dataclass(frozen=True)
 class BORESampler(LearningSampler):
-    """Propose the candidate with the highest probability of being good, by a classifier.
+    """Use a classifier to propose the candidate with the highest probability of being good.
 
     Parameters
     ----------
     gamma : float, default=0.25
-        Share of the results that count as good, at most 25 of them.
+        Share of the results that count as good; at most 25 results count as good.
     n_initial : int or None, default=None
         Number of quasi-random candidates before the first model. None: between 4 and 10.
     transfer : {"rung", "none", "all", "survivors", "same"}, default="rung"

@@ -36,7 +36,7 @@ class CMAESSampler(Sampler):
     Numbers are drawn from a joint normal distribution on the unit cube, and choices from
     probabilities. Mean, step size, covariances and probabilities are updated in each generation.
     Margins ensure a minimum probability for every integer and every choice [1]_. It requires the
-    package ``cmaes``: ``pip install ".[cma]"`` in a checkout.
+    package ``cmaes``: ``pip install ".[cma]"`` in a clone of the repository.
 
     Parameters
     ----------

@@ -75,7 +75,7 @@ class DESampler(PopulationSampler):
     transfer: str = "rung"
 
     def count_initial(self, problem: Problem) -> int:
-        """Return the number of members, at first quasi-random."""
+        """Return the number of members; at first all of them are quasi-random."""
         return self.population_size or DEFAULT_SIZE
 
     def _offspring(

@@ -36,13 +36,14 @@ class ForestSampler(LearningSampler):
     Notes
     -----
     The logarithm of the expected improvement is maximised over 2,000 candidates, half of them near
-    the best known points, and then by changes of single values. One proposal in ten is drawn at
-    random, as a safeguard against a wrong model [1]_. The standard deviation grows with the
-    distance to the nearest observation, and less with more observations: with only the variance of
-    the trees, the model is overconfident far from few observations, and the search may remain near
-    its start. The score of failed candidates is not imputed: other forests model the probability
-    that a candidate does not fail and satisfies its bounds, and the expected improvement is
-    multiplied by it. Candidates still running are assigned their predicted means.
+    the best known points. Then the best of these candidates are improved by changing one parameter
+    at a time. One proposal in ten is drawn at random, as a safeguard against a wrong model [1]_.
+    The standard deviation grows with the distance to the nearest observation, and less with more
+    observations: with only the variance of the trees, the model is overconfident far from few
+    observations, and the search may remain near its start. The score of failed candidates is not
+    imputed: other forests model the probability that a candidate does not fail and satisfies its
+    bounds, and the expected improvement is multiplied by it. Candidates still running are assigned
+    their predicted means.
 
     References
     ----------

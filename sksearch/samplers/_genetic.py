@@ -66,7 +66,7 @@ class GeneticSampler(PopulationSampler):
     transfer: str = "rung"
 
     def count_initial(self, problem: Problem) -> int:
-        """Return the number of members, all initially quasi-random."""
+        """Return the number of members; at first all of them are quasi-random."""
         return self.population_size or min(20, max(8, 2 * problem.space.n_dims))
 
     def _offspring(

@@ -36,17 +36,17 @@ class GPSampler(LearningSampler):
         probability of improvement; "lcb", the confidence bound; "ei_per_second", the expected
         improvement divided by the predicted seconds; "thompson", the maximum of a sampled
         function; "entropy", the information about the greatest score, which may explore regions
-        without expected improvement [8]_; "portfolio", one of the first three at a time, chosen
-        with probabilities that increase with the scores of its earlier proposals, similar to [5]_;
-        "ei_distribution", a draw from the expected improvement, normalised to a density [3]_. The
-        first three are short forms of `acquisition.LogEI`, `acquisition.LogPI` and
+        without expected improvement [8]_; "portfolio", one of the first three for each proposal,
+        chosen with probabilities that increase with the scores of its earlier proposals, similar
+        to [5]_; "ei_distribution", a draw from the expected improvement, normalised to a density
+        [3]_. The first three are short forms of `acquisition.LogEI`, `acquisition.LogPI` and
         `acquisition.UCB`; pass such an object to set its parameters.
     pending : {"believer", "fantasies", "penalisation", "thompson"}, default="believer"
         Treatment of candidates still running. "believer": they are assigned their predicted means
         [2]_; "fantasies": their scores are sampled several times, and the acquisition function is
         averaged over the samples [1]_; "penalisation": balls around them are excluded; "thompson":
-        each proposal is the maximum of a newly sampled function. The first two also update the
-        best score.
+        each proposal is the maximum of a newly sampled function. "believer" and "fantasies" also
+        update the best score.
     n_initial : int or None, default=None
         Number of quasi-random candidates before the first model. None: between 4 and 10.
     kernel : {"matern52", "matern32", "matern12", "squared_exponential"}, default="matern52"
@@ -58,10 +58,11 @@ class GPSampler(LearningSampler):
         instead of using their most probable values. This takes more time.
     transfer : {"rung", "none", "all", "survivors", "same", "joint"}, default="rung"
         Results to learn from in a search with several rungs. "rung": results at the largest
-        resource with enough of them; "joint": all results, with the resource as an additional
-        coordinate. Both ignore results at less than a fortieth of the largest resource. The others
-        use results at the lowest rung of the current bracket: its own and, from earlier brackets,
-        none ("none"), all ("all"), only from survivors ("survivors", SURV in [6]_) or only from
+        resource with enough results; "joint": all results, with the resource as an additional
+        coordinate. Both ignore results at less than a fortieth of the largest resource. The other
+        values use the results of the current bracket at its lowest rung, and results of earlier
+        brackets at the same resource: no results ("none"), all results ("all"), only results of
+        candidates that reached the last rung ("survivors", SURV in [6]_), or only results of
         candidates stopped there ("same").
     n_restarts : int, default=0
         Number of random starting points of the optimisation of hyperparameters, in addition to the
@@ -90,13 +91,13 @@ class GPSampler(LearningSampler):
     - "prior": the hyperparameters of the process of scores have a prior. Otherwise they maximise
       the marginal likelihood, as in most papers; this is unreliable with few results.
     - "second_opinion": after five results without an improvement, every second proposal comes from
-      `TPESampler`, until there is one. A wrong model may otherwise remain wrong, because only its
-      own proposals are evaluated.
+      `TPESampler`, until the best score improves. A wrong model may otherwise remain wrong,
+      because only its own proposals are evaluated.
     - "ties": each candidate with exactly the best score, common for accuracies, raises the minimum
       improvement by 0.3 standard deviations.
 
-    The last two apply only to "log_ei", "log_pi", "lcb", "ei_per_second" and `Acquisition`
-    objects, and not with ``transfer="joint"``.
+    The guards "second_opinion" and "ties" apply only to "log_ei", "log_pi", "lcb", "ei_per_second"
+    and `Acquisition` objects, and not with ``transfer="joint"``.
 
     With more than 500 results and failures, the processes use the 25 best results, a sample of 500
     as in `TPESampler`, and all results since the sample was drawn; a new sample is drawn after

@@ -23,7 +23,7 @@ MARGIN = 0.1
 
 @dataclass(frozen=True)
 class HypervolumeSampler(LearningSampler):
-    """Model each objective by a Gaussian process, and maximise the expected gain in hypervolume.
+    """Model each objective with a Gaussian process, and maximise the expected gain in hypervolume.
 
     Parameters
     ----------

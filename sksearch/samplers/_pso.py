@@ -77,7 +77,7 @@ class PSOSampler(PopulationSampler):
     transfer: str = "rung"
 
     def count_initial(self, problem: Problem) -> int:
-        """Return the number of particles, at first in quasi-random positions."""
+        """Return the number of particles; their first positions are quasi-random."""
         return self.population_size or 10
 
     def _offspring(

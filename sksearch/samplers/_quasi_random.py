@@ -27,8 +27,8 @@ class QuasiRandomSampler(Sampler):
     Notes
     -----
     The first coordinate of a Hammersley set is a randomly shifted grid of step ``1 / n_points``;
-    the others are a scrambled Halton sequence. Its order is shuffled, so that a search that stops
-    early covers the whole range of the first parameter.
+    the others are a scrambled Halton sequence. The order of the points is shuffled, so that a
+    search that stops early covers the whole range of the first parameter.
 
     References
     ----------

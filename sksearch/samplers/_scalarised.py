@@ -33,8 +33,8 @@ class ScalarisedSampler(Sampler):
     Each objective is transformed like the scores in `GPSampler`, and scaled to the observed range.
     Weights are drawn uniformly, from the sphere for "hypervolume". Failures are passed on to the
     sampler, as are bounds if it supports them. Otherwise a candidate that violates a bound gets a
-    score below all others, which decreases with the violation. A single objective is used as the
-    score. objective, it is the score.
+    score below all other scores. This score decreases with the violation. A single objective is
+    used as the score.
 
     References
     ----------

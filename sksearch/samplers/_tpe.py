@@ -30,12 +30,12 @@ SCALE = 0.2  # bandwidth of a single point, on the unit cube
 
 @dataclass(frozen=True)
 class TPESampler(LearningSampler):
-    """Propose candidates by the ratio of two densities: of good candidates and of the others.
+    """Propose candidates by the ratio of two densities, of good candidates and of the others.
 
     Parameters
     ----------
     gamma : float, default=0.1
-        Share of the results that count as good, at most 25 of them.
+        Share of the results that count as good; at most 25 results count as good.
     multivariate : bool, default=True
         Whether the densities model dependencies between parameters. If False, each parameter has
         its own density, as in [1]_.
@@ -43,11 +43,11 @@ class TPESampler(LearningSampler):
         Number of quasi-random candidates before the first model. None: between 4 and 10.
     transfer : {"rung", "none", "all", "survivors", "same"}, default="rung"
         Results to learn from in a search with several rungs. "rung": results at the largest
-        resource with enough of them, as in BOHB [2]_, ignoring results at less than a fortieth of
-        the largest resource. The others use results at the lowest rung of the current bracket: its
-        own and, from earlier brackets, none ("none"), all ("all"), only from survivors
-        ("survivors") or only from candidates stopped there ("same"); see NONE, ALL, SURV and SAME
-        in [4]_.
+        resource with enough results, as in BOHB [2]_, ignoring results at less than a fortieth of
+        the largest resource. The other values use the results of the current bracket at its lowest
+        rung, and results of earlier brackets at the same resource: no results ("none"), all
+        results ("all"), only results of candidates that reached the last rung ("survivors"), or
+        only results of candidates stopped there ("same"); see NONE, ALL, SURV and SAME in [4]_.
 
     Notes
     -----

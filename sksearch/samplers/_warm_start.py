@@ -123,14 +123,14 @@ class WarmStart(Sampler):
     expected in any task, candidates are chosen by their expected scores until there are four
     results, and by `sampler` afterwards, if it learns from results.
 
-    The weights follow the ranking-weighted ensemble of [1]_. Draws from the processes of all
-    tasks, and from the process of the new results by leave-one-out, are compared by how well they
-    rank the new results. The weight of a task is the frequency with which its draw is the best. A
-    task has weight 0 if its process usually ranks the results worse than the process of the new
-    results does. Before the third result all tasks have equal weights. The weight of the new
-    results is the probability of using `sampler` instead. From the fourth result on, the share of
-    the tasks also decreases as 1 / n. Misleading tasks are therefore soon ignored, and all tasks
-    lose influence as the search learns.
+    The weights follow the ranking-weighted ensemble of [1]_. Draws from the processes of all tasks
+    are compared by how well they rank the new results. The process of the new results takes part
+    with leave-one-out draws. The weight of a task is the frequency with which its draw is the
+    best. A task has weight 0 if its process usually ranks the results worse than the process of
+    the new results does. Before the third result all tasks have equal weights. The weight of the
+    new results is the probability of using `sampler` instead. From the fourth result on, the share
+    of the tasks also decreases as 1 / n. Misleading tasks are therefore soon ignored, and all
+    tasks lose influence as the search learns.
 
     References
     ----------

@@ -144,7 +144,7 @@ class BracketScheduler(Scheduler):
     """Base class of schedulers with brackets; subclasses only compute the table of brackets.
 
     When all results of a rung are known, the best ``floor(n_i / factor)`` candidates are promoted.
-    They are ranked by score, or by non-dominated sorting if there are several objectives;
+    Candidates are ranked by score, or by non-dominated sorting if there are several objectives;
     candidates that violate bounds come last, and ties are broken by trial id. Failed candidates
     are promoted only if all have failed and each rung is a separate fit, because more rows may
     help. While a rung is incomplete, idle workers get jobs of later brackets.

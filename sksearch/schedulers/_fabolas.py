@@ -36,9 +36,9 @@ class Fabolas(Scheduler, Selecting):
     n_candidates : int or None, default=30
         Number of candidates. None: no limit.
     n_initial : int, default=20
-        Number of candidates, at most half of all, chosen by the sampler and evaluated before the
-        first model: all at the smallest size, and the better half of each size at the next larger
-        size.
+        Number of candidates, at most half of all candidates, chosen by the sampler and evaluated
+        before the first model: all at the smallest size, and the better half of the candidates of
+        each size at the next larger size.
     cost : {"seconds", "resource"}, default="seconds"
         Divisor of an improvement: measured seconds, predicted by a model, or the number of units
         of the resource, with exactly repeatable runs.
@@ -53,11 +53,11 @@ class Fabolas(Scheduler, Selecting):
     sizes. Here their number is halved from size to size, which allows four times the number of
     candidates for the same cost. Because the search may end at any time, the candidate with the
     best predicted score at full size is evaluated at full size whenever smaller sizes have cost
-    more than such an evaluation. At the end this is repeated, at most three times, while a
-    different candidate is predicted to be the best. A process over all sizes cannot distinguish
-    nearly equal candidates. After three consecutive results at full size without an improvement,
-    every second result at full size is therefore for a new candidate, from a process of these
-    results only.
+    more than such an evaluation. At the end, such evaluations are repeated at most three times, as
+    long as the model predicts that another candidate is the best. A process over all sizes cannot
+    distinguish nearly equal candidates. After three consecutive results at full size without an
+    improvement, every second result at full size is therefore for a new candidate, from a process
+    of these results only.
 
     With seconds as the cost, four seconds are added to each step, about twenty times as long as a
     proposal takes. If fits are short, small sizes are therefore not cheaper, and are not chosen.
@@ -66,11 +66,11 @@ class Fabolas(Scheduler, Selecting):
 
     Differences from [1]_: the original maximises the information about the location of the maximum
     per cost (entropy search), by Monte Carlo over hyperparameters and functions. Here the
-    criterion is the expected improvement of the predicted maximum, the knowledge gradient of a
-    single candidate [2]_. It has a closed form and the same two properties: there is no gain from
-    a size uncorrelated with the full size, and no gain from known results. The most probable
-    hyperparameters are used. Unlike in [1]_, earlier candidates can be evaluated at larger sizes,
-    and sizes form a grid.
+    criterion is the expected improvement of the predicted maximum. It is the knowledge gradient of
+    a single candidate [2]_. This criterion has a closed form, and shares two properties with the
+    original: there is no gain from a size uncorrelated with the full size, and no gain from known
+    results. The most probable hyperparameters are used. Unlike in [1]_, earlier candidates can be
+    evaluated at larger sizes, and sizes form a grid.
 
     References
     ----------
@@ -116,7 +116,7 @@ class Fabolas(Scheduler, Selecting):
         return one_bracket(self.n_candidates, problem, sizes_of(problem), is_most=True)
 
     def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:
-        """Evaluate the first candidates, then maximise gain per cost; at the end, the best."""
+        """Evaluate the first candidates, then maximise gain per cost, then evaluate the best."""
         sizes = sizes_of(history.problem)
         most = math.inf if self.n_candidates is None else self.n_candidates
         room = min(most, history.problem.size) > len(history.trials) and not history.exhausted

@@ -18,7 +18,7 @@ class Hyperband(Halving, BracketScheduler, Selecting):
     """Brackets of successive halving, one for each possible lowest rung.
 
     It is unknown how much training is necessary to distinguish good candidates from bad ones, so
-    every possible lowest rung is tried.
+    the brackets begin with different amounts of training.
 
     Parameters
     ----------
@@ -31,9 +31,9 @@ class Hyperband(Halving, BracketScheduler, Selecting):
         ``factor=3``, these are 81, 27, 9, 6 and 5 in the table of [1]_, and 81, 34, 15, 8 and 5 by
         the formula of its Algorithm 1.
     brackets : sequence of int or None, default=None
-        Brackets to run, by their number of promotions s, in this order. None: all of them, s from
-        s_max to 0. ``range(4, 1, -1)`` excludes brackets that begin with long fits. These have
-        few, expensive candidates, but help if low rungs are misleading.
+        Brackets to run, in this order. A bracket is named by its number of promotions, s. None:
+        all of them, s from s_max to 0. ``range(4, 1, -1)`` excludes brackets that begin with long
+        fits. These have few, expensive candidates, but help if low rungs are misleading.
     select : {"auto", "best", "top"}, default="auto"
         Candidates that may win in `SearchCV`: all of them ("best"), or only those with the largest
         resource ("top"). "auto": "top" for rows and folds, otherwise "best".

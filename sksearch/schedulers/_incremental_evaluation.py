@@ -39,13 +39,13 @@ class IncrementalEvaluation(BracketScheduler, Selecting):
         Maximum number of units for all candidates together. None: the cost of ten candidates at
         ``max_resources``.
     keep : float, default=0.25
-        Share of a rung that continues, between 0 and 1; at least one candidate.
+        Share of the candidates of a rung that continue, between 0 and 1; at least one continues.
     step : int or None, default=None
         Number of units between two rungs. None: half of ``min_resources``, at least 1.
     candidates : {"algorithm1", "largest"}, default="algorithm1"
         Size of the population: by the formula of Algorithm 1 in [1]_, or the largest that `budget`
-        covers. The two differ little up to ``keep=0.5``; above, the formula leaves a large part
-        unspent.
+        covers. Both numbers differ little up to ``keep=0.5``; above that value, the formula leaves
+        a large part of the budget unspent.
     select : {"auto", "best", "top"}, default="auto"
         Candidates that may win in `SearchCV`: all of them ("best"), or only those with the largest
         resource ("top"). "auto": "top" for rows and folds, otherwise "best".

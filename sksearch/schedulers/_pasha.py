@@ -60,8 +60,8 @@ class PASHA(Halving, AsynchronousScheduler, Selecting):
 
     - Scores are known at rungs only, not after each epoch. With fewer than three rungs epsilon is
       therefore 0, so any change of order adds the third rung.
-    - If the highest rung has no such pair, epsilon is computed at the highest rung with one, from
-      all its results so far.
+    - If the highest rung has no such pair, epsilon is computed at the highest rung with such a
+      pair, from all its results so far.
     - Candidates with equal scores at the highest rung keep their order from the rung below.
     - The best candidate continues training up to `max_resources` and is scored there. If this
       fails, the search ends. In [1]_ it is trained from scratch after the search.

@@ -32,7 +32,7 @@ class PopulationBasedTraining(Scheduler, Selecting):
     """Train a population in which the worst members copy the best ones at each step.
 
     All members are trained for `step` units. Then each of the worst 20 % is replaced by a child of
-    one of the best 20 %, which continues from the fitted states of its parent, of all folds, with
+    one of the best 20 %, which continues from the fitted states of its parent on all folds, with
     changed parameters [1]_. These steps are repeated. The result is a schedule of parameters over
     the training time.
 
@@ -51,8 +51,8 @@ class PopulationBasedTraining(Scheduler, Selecting):
     A number of a child is 0.8 or 1.2 times the number of its parent, and a value of an ordered
     list is replaced by a neighbour, both within the space. With probability 0.25 a parameter is
     drawn again instead [1]_. This applies to parameters that may change during training
-    (``problem.changing``) and on which no other parameter depends by a condition. All others are
-    inherited.
+    (``problem.changing``) and on which no other parameter depends through a condition. All others
+    are inherited.
 
     A child is a separate trial with a `parent`, and the trial that it replaces ends. Each step
     waits for the results of all members, so the result does not depend on the number of workers.

@@ -53,7 +53,8 @@ class FoldRace(Scheduler):
     error : float, default=0.2
         Maximum probability of dropping the candidate with the best mean over all folds, assuming
         that differences between candidates are normally distributed over the folds. Between 0 and
-        1. It is reached only if the winner is only slightly better than the others: on recorded
+        1. This maximum is reached only if the winner is only slightly better than the other
+           candidates: on recorded
         scores of real models, with 0.2, 1 winner in 80 was dropped. A larger value saves more
         folds.
 
@@ -61,11 +62,12 @@ class FoldRace(Scheduler):
     -----
     A candidate is dropped after r of k folds if the mean of the leader's scores minus its own on
     these folds is larger than ``q * sqrt(s2 * (k - r) / (k * r))``, with q the quantile of
-    Student's t for ``error / n_rungs``. The error is divided among the comparisons of a candidate
-    and one more, because the leader was selected by its scores. s2 is the variance of the
-    differences on single folds, pooled over this candidate and the complete candidates; before
-    there are any, the variance of the leader's scores is used. The winner can be dropped only in
-    its own comparisons, so `error` needs no correction for the number of candidates.
+    Student's t for ``error / n_rungs``. The error is divided by the number of comparisons of a
+    candidate plus one. One is added because the leader was selected by its scores. s2 is the
+    variance of the differences on single folds, pooled over this candidate and the complete
+    candidates; before there are any, the variance of the leader's scores is used. The winner can
+    be dropped only in its own comparisons, so `error` needs no correction for the number of
+    candidates.
 
     The results known at a comparison depend on the number of running jobs. The batch size sets
     this number, with every sampler; at first a job is one fold of one candidate. Until the first
@@ -73,8 +75,9 @@ class FoldRace(Scheduler):
     arrive, and every candidate has begun, idle workers take the remaining folds of a candidate at
     once, although some of them might prove unnecessary.
 
-    The mean over all folds of a dropped candidate is estimated for models, under the assumption
-    that the remaining folds are as difficult for it as for complete candidates.
+    Models also learn from dropped candidates. They use an estimate of the mean over all folds,
+    which assumes that the remaining folds are as difficult for the dropped candidate as for
+    complete candidates.
 
     If there are more than five folds, some are evaluated together: of 10 folds, the last two.
 
@@ -131,7 +134,8 @@ class FoldRace(Scheduler):
     def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:
         """Continue the most promising candidate; otherwise start one; otherwise wait.
 
-        Each of several models gets one fold before a candidate behind the leader continues.
+        If there are several models, each gets one fold before candidates behind the leader
+        continue.
         """
         state, trial_id = RaceState.of(history, self), None
         if not self._has_unseen_model(history) or not state.idle or state.is_ahead():

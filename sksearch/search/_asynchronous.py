@@ -35,11 +35,11 @@ class ASHASearchCV(BaseSearch):
     Parameters
     ----------
     estimator : estimator object, or list of estimators or of pairs (str, estimator)
-        Estimator to tune: anything with scikit-learn's interface, Pipelines included, or a list of
-        models of which the best is chosen and tuned.
+        Estimator to tune: anything with scikit-learn's interface, Pipelines included. From a list
+        of models, the search chooses and tunes the best one.
     param_distributions : dict, list of dict or None, default=None
-        Lists or distributions by parameter name, as for `RandomizedSearchCV`, or a list of such
-        dicts. None: the default space of the estimator.
+        Dict with parameter names as keys and lists or distributions as values, as for
+        `RandomizedSearchCV`, or a list of such dicts. None: the default space of the estimator.
     n_candidates : int or None, default=None
         Number of candidates at the lowest rung. None: ``factor ** (n_rungs - 1)``.
     factor : float, default=3
@@ -51,17 +51,17 @@ class ASHASearchCV(BaseSearch):
         Resource to increase step by step: "epochs", "n_samples", "folds", "seconds" or the name of
         an integer parameter.
     min_resources : int or "auto", default="auto"
-        Smallest amount of the resource. "auto": 1; for rows, four of each class, but at least 1/81
-        of all rows.
+        Smallest amount of the resource. "auto": 1 unit, or for rows, four rows of each class and
+        at least 1/81 of all rows.
     max_resources : int or "auto", default="auto"
-        Largest amount of the resource. "auto": 81 epochs, the estimator's own value of a
-        parameter, all rows or all folds.
+        Largest amount of the resource. "auto": 81 epochs, all rows, all folds, or the value of the
+        integer parameter set on the estimator.
     select : {"auto", "best", "top"}, default="auto"
         Candidates that may win: all of them ("best"), or only those with the largest resource
         ("top").
     audit : float, default=0.0
-        Share of early-stopped candidates to train up to the last rung at the end, to measure the
-        loss.
+        Share of the early-stopped candidates to train up to the last rung at the end. This shows
+        whether early stopping discarded good candidates.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.
@@ -84,25 +84,26 @@ class ASHASearchCV(BaseSearch):
     return_train_score : bool, default=False
         If True, `cv_results_` contains training scores.
     objectives : list of str or None, default=None
-        Objectives of a multi-objective search, two or more: metrics of `scoring`, "fit_time",
+        Two or more objectives to optimise at the same time: metrics of `scoring`, "fit_time",
         "predict_time" or "model_size".
     known : dict or None, default=None
         Knowledge about the candidates:
 
         - ``"params"``: dict or list of dicts, candidates to evaluate first. "auto", the default:
-          the untuned estimator and known good values if no space is given. None: none.
-        - ``"results"``: results of earlier searches to learn from, one or a list: fitted searches,
-          their `cv_results_`, a `checkpoint_dir` or Optuna studies.
-        - ``"prior"``: belief about good values, a dict by parameter name: a distribution of a
-          number, or a dict of weights of the choices in a list.
-        - ``"constraints"``: a function ``f(params) -> bool``, checked before any fit, a `Bound` on
-          a measured value, or a list of them.
+          the untuned estimator and known good values if no space is given. None: no first
+          candidates.
+        - ``"results"``: one or more earlier searches to learn from: fitted searches, their
+          `cv_results_`, a `checkpoint_dir` or Optuna studies.
+        - ``"prior"``: your belief about good values, as a dict with parameter names as keys. Each
+          value is a distribution (for a number), or a dict of weights (for the choices of a list).
+        - ``"constraints"``: a function ``f(params) -> bool``, called before any fit; a `Bound` on
+          a measured value; or a list of functions and bounds.
     timeout : float or None, default=None
-        Time limit in seconds, including the refit. Its duration is estimated from the fits on the
-        folds.
+        Time limit in seconds, including the refit. The duration of the refit is estimated from the
+        fits on the folds.
     stop : "converged", dict or None, default=None
-        Conditions that end the search before its time or number of candidates. "converged" is
-        short for ``{"converged": True}``:
+        Conditions that end the search before its time limit or its number of candidates is
+        reached. "converged" is short for ``{"converged": True}``:
 
         - ``"score"``: stop when a candidate reaches this score.
         - ``"patience"``: stop after this number of consecutive candidates at full resource without
@@ -110,7 +111,7 @@ class ASHASearchCV(BaseSearch):
         - ``"converged"``: if True, stop when doubling the time would probably gain less than the
           cross-validation noise.
         - ``"overtime"``: seconds after `timeout` at which candidates still running are stopped.
-          Otherwise the search waits for them.
+          Otherwise the search waits for these candidates.
     workers : dict or None, default=None
         Limits and devices of the workers:
 
@@ -118,8 +119,8 @@ class ASHASearchCV(BaseSearch):
           from one rung to the next.
         - ``"memory"``: maximum number of bytes that a candidate may allocate on one fold, in
           addition to the data. Linux only.
-        - ``"retries"``: number of times a fit is repeated if its worker process dies, before it
-          fails with the status "crash". Default: 1.
+        - ``"retries"``: number of times to repeat a fit if its worker process dies. After that,
+          the fit fails with the status "crash". Default: 1.
         - ``"devices"``: list of CUDA devices to distribute over the worker processes, by number or
           UUID. Default: all visible devices.
     checkpoint_dir : str, path-like or None, default=None
@@ -134,8 +135,8 @@ class ASHASearchCV(BaseSearch):
     cv_results_ : dict of numpy arrays
         Results of all candidates, as in scikit-learn's searches.
     best_estimator_ : estimator object
-        Best candidate fitted on all rows, or an average with `ensemble`. Not available if
-        ``refit=False``.
+        Best candidate fitted on all rows, or the average of the best candidates if `ensemble` is
+        set. Not available if ``refit=False``.
     best_score_ : float
         Mean cross-validated score of the best candidate. Not available if `refit` is a callable.
     best_params_ : dict
@@ -176,7 +177,8 @@ class ASHASearchCV(BaseSearch):
     audited_ : list of int
         Trials stopped early and then trained up to the last rung, if `audit` is not 0.
     best_n_resources_ : int
-        Amount of the resource of the best candidate, also for the fit on all rows.
+        Amount of the resource for which the best candidate was selected, also used by the fit on
+        all rows.
     min_resources_, max_resources_ : int
         Smallest and largest amount of the resource.
     n_resources_, n_candidates_ : list of int
@@ -267,11 +269,11 @@ class PASHASearchCV(_HalvingSearchCV):
     Parameters
     ----------
     estimator : estimator object, or list of estimators or of pairs (str, estimator)
-        Estimator to tune: anything with scikit-learn's interface, Pipelines included, or a list of
-        models of which the best is chosen and tuned.
+        Estimator to tune: anything with scikit-learn's interface, Pipelines included. From a list
+        of models, the search chooses and tunes the best one.
     param_distributions : dict, list of dict or None, default=None
-        Lists or distributions by parameter name, as for `RandomizedSearchCV`, or a list of such
-        dicts. None: the default space of the estimator.
+        Dict with parameter names as keys and lists or distributions as values, as for
+        `RandomizedSearchCV`, or a list of such dicts. None: the default space of the estimator.
     n_candidates : int or None, default=None
         Number of candidates at the lowest rung. None: ``factor ** (n_rungs - 1)``.
     factor : float, default=3
@@ -280,17 +282,17 @@ class PASHASearchCV(_HalvingSearchCV):
         Resource to increase step by step: "epochs", "n_samples", "folds", "seconds" or the name of
         an integer parameter.
     min_resources : int or "auto", default="auto"
-        Smallest amount of the resource. "auto": 1; for rows, four of each class, but at least 1/81
-        of all rows.
+        Smallest amount of the resource. "auto": 1 unit, or for rows, four rows of each class and
+        at least 1/81 of all rows.
     max_resources : int or "auto", default="auto"
-        Largest amount of the resource. "auto": 81 epochs, the estimator's own value of a
-        parameter, all rows or all folds.
+        Largest amount of the resource. "auto": 81 epochs, all rows, all folds, or the value of the
+        integer parameter set on the estimator.
     select : {"auto", "best", "top"}, default="auto"
         Candidates that may win: all of them ("best"), or only those with the largest resource
         ("top").
     audit : float, default=0.0
-        Share of early-stopped candidates to train up to the last rung at the end, to measure the
-        loss.
+        Share of the early-stopped candidates to train up to the last rung at the end. This shows
+        whether early stopping discarded good candidates.
     scoring : str, callable, list, tuple, dict or None, default=None
         Metric or metrics to evaluate, as in scikit-learn's searches. None: the estimator's `score`
         method.
@@ -313,25 +315,26 @@ class PASHASearchCV(_HalvingSearchCV):
     return_train_score : bool, default=False
         If True, `cv_results_` contains training scores.
     objectives : list of str or None, default=None
-        Objectives of a multi-objective search, two or more: metrics of `scoring`, "fit_time",
+        Two or more objectives to optimise at the same time: metrics of `scoring`, "fit_time",
         "predict_time" or "model_size".
     known : dict or None, default=None
         Knowledge about the candidates:
 
         - ``"params"``: dict or list of dicts, candidates to evaluate first. "auto", the default:
-          the untuned estimator and known good values if no space is given. None: none.
-        - ``"results"``: results of earlier searches to learn from, one or a list: fitted searches,
-          their `cv_results_`, a `checkpoint_dir` or Optuna studies.
-        - ``"prior"``: belief about good values, a dict by parameter name: a distribution of a
-          number, or a dict of weights of the choices in a list.
-        - ``"constraints"``: a function ``f(params) -> bool``, checked before any fit, a `Bound` on
-          a measured value, or a list of them.
+          the untuned estimator and known good values if no space is given. None: no first
+          candidates.
+        - ``"results"``: one or more earlier searches to learn from: fitted searches, their
+          `cv_results_`, a `checkpoint_dir` or Optuna studies.
+        - ``"prior"``: your belief about good values, as a dict with parameter names as keys. Each
+          value is a distribution (for a number), or a dict of weights (for the choices of a list).
+        - ``"constraints"``: a function ``f(params) -> bool``, called before any fit; a `Bound` on
+          a measured value; or a list of functions and bounds.
     timeout : float or None, default=None
-        Time limit in seconds, including the refit. Its duration is estimated from the fits on the
-        folds.
+        Time limit in seconds, including the refit. The duration of the refit is estimated from the
+        fits on the folds.
     stop : "converged", dict or None, default=None
-        Conditions that end the search before its time or number of candidates. "converged" is
-        short for ``{"converged": True}``:
+        Conditions that end the search before its time limit or its number of candidates is
+        reached. "converged" is short for ``{"converged": True}``:
 
         - ``"score"``: stop when a candidate reaches this score.
         - ``"patience"``: stop after this number of consecutive candidates at full resource without
@@ -339,7 +342,7 @@ class PASHASearchCV(_HalvingSearchCV):
         - ``"converged"``: if True, stop when doubling the time would probably gain less than the
           cross-validation noise.
         - ``"overtime"``: seconds after `timeout` at which candidates still running are stopped.
-          Otherwise the search waits for them.
+          Otherwise the search waits for these candidates.
     workers : dict or None, default=None
         Limits and devices of the workers:
 
@@ -347,8 +350,8 @@ class PASHASearchCV(_HalvingSearchCV):
           from one rung to the next.
         - ``"memory"``: maximum number of bytes that a candidate may allocate on one fold, in
           addition to the data. Linux only.
-        - ``"retries"``: number of times a fit is repeated if its worker process dies, before it
-          fails with the status "crash". Default: 1.
+        - ``"retries"``: number of times to repeat a fit if its worker process dies. After that,
+          the fit fails with the status "crash". Default: 1.
         - ``"devices"``: list of CUDA devices to distribute over the worker processes, by number or
           UUID. Default: all visible devices.
     checkpoint_dir : str, path-like or None, default=None
@@ -363,8 +366,8 @@ class PASHASearchCV(_HalvingSearchCV):
     cv_results_ : dict of numpy arrays
         Results of all candidates, as in scikit-learn's searches.
     best_estimator_ : estimator object
-        Best candidate fitted on all rows, or an average with `ensemble`. Not available if
-        ``refit=False``.
+        Best candidate fitted on all rows, or the average of the best candidates if `ensemble` is
+        set. Not available if ``refit=False``.
     best_score_ : float
         Mean cross-validated score of the best candidate. Not available if `refit` is a callable.
     best_params_ : dict
@@ -405,7 +408,8 @@ class PASHASearchCV(_HalvingSearchCV):
     audited_ : list of int
         Trials stopped early and then trained up to the last rung, if `audit` is not 0.
     best_n_resources_ : int
-        Amount of the resource of the best candidate, also for the fit on all rows.
+        Amount of the resource for which the best candidate was selected, also used by the fit on
+        all rows.
     min_resources_, max_resources_ : int
         Smallest and largest amount of the resource.
     n_resources_, n_candidates_ : list of int

@@ -162,16 +162,16 @@ class _Halving(BaseSearch):
 class HalvingGridSearchCV(GridSearchCV, _Halving):
     """Halving over a grid with the same ``cv_results_`` as scikit-learn's.
 
-    All points of a grid are evaluated with a small amount of the resource, and the best
-    ``1 / factor`` of them with `factor` times as much in the next iteration. Time limits,
+    All points of a grid are evaluated with a small amount of the resource. In the next iteration,
+    the best ``1 / factor`` of them are evaluated with `factor` times as much. Time limits,
     checkpoints, clusters, `report` and the other parameters of this library's searches are added.
     No experimental import is needed.
 
     Parameters
     ----------
     estimator : estimator object, or list of estimators or of pairs (str, estimator)
-        Estimator to tune: anything with scikit-learn's interface, Pipelines included, or a list of
-        models of which the best is chosen and tuned.
+        Estimator to tune: anything with scikit-learn's interface, Pipelines included. From a list
+        of models, the search chooses and tunes the best one.
     param_grid : dict or list of dict
         Lists of values by parameter name, as in scikit-learn.
     factor : float, default=3
@@ -180,7 +180,7 @@ class HalvingGridSearchCV(GridSearchCV, _Halving):
     resource : str or Resource, default="n_samples"
         "n_samples" draws rows of the training and the test folds. With the name of an integer
         parameter, such as ``"n_estimators"``, the candidates are fitted again in each iteration.
-        Resources that scikit-learn does not have work as in `SuccessiveHalvingSearchCV`.
+        Resources unknown to scikit-learn work as in `SuccessiveHalvingSearchCV`.
     max_resources : int or "auto", default="auto"
         Maximum amount of the resource for any candidate. "auto": all rows, or the value of the
         parameter set on the estimator.
@@ -213,25 +213,26 @@ class HalvingGridSearchCV(GridSearchCV, _Halving):
     return_train_score : bool, default=True
         If True, `cv_results_` contains training scores.
     objectives : list of str or None, default=None
-        Objectives of a multi-objective search, two or more: metrics of `scoring`, "fit_time",
+        Two or more objectives to optimise at the same time: metrics of `scoring`, "fit_time",
         "predict_time" or "model_size".
     known : dict or None, default=None
         Knowledge about the candidates:
 
         - ``"params"``: dict or list of dicts, candidates to evaluate first. "auto", the default:
-          the untuned estimator and known good values if no space is given. None: none.
-        - ``"results"``: results of earlier searches to learn from, one or a list: fitted searches,
-          their `cv_results_`, a `checkpoint_dir` or Optuna studies.
-        - ``"prior"``: belief about good values, a dict by parameter name: a distribution of a
-          number, or a dict of weights of the choices in a list.
-        - ``"constraints"``: a function ``f(params) -> bool``, checked before any fit, a `Bound` on
-          a measured value, or a list of them.
+          the untuned estimator and known good values if no space is given. None: no first
+          candidates.
+        - ``"results"``: one or more earlier searches to learn from: fitted searches, their
+          `cv_results_`, a `checkpoint_dir` or Optuna studies.
+        - ``"prior"``: your belief about good values, as a dict with parameter names as keys. Each
+          value is a distribution (for a number), or a dict of weights (for the choices of a list).
+        - ``"constraints"``: a function ``f(params) -> bool``, called before any fit; a `Bound` on
+          a measured value; or a list of functions and bounds.
     timeout : float or None, default=None
-        Time limit in seconds, including the refit. Its duration is estimated from the fits on the
-        folds.
+        Time limit in seconds, including the refit. The duration of the refit is estimated from the
+        fits on the folds.
     stop : "converged", dict or None, default=None
-        Conditions that end the search before its time or number of candidates. "converged" is
-        short for ``{"converged": True}``:
+        Conditions that end the search before its time limit or its number of candidates is
+        reached. "converged" is short for ``{"converged": True}``:
 
         - ``"score"``: stop when a candidate reaches this score.
         - ``"patience"``: stop after this number of consecutive candidates at full resource without
@@ -239,7 +240,7 @@ class HalvingGridSearchCV(GridSearchCV, _Halving):
         - ``"converged"``: if True, stop when doubling the time would probably gain less than the
           cross-validation noise.
         - ``"overtime"``: seconds after `timeout` at which candidates still running are stopped.
-          Otherwise the search waits for them.
+          Otherwise the search waits for these candidates.
     workers : dict or None, default=None
         Limits and devices of the workers:
 
@@ -247,8 +248,8 @@ class HalvingGridSearchCV(GridSearchCV, _Halving):
           from one rung to the next.
         - ``"memory"``: maximum number of bytes that a candidate may allocate on one fold, in
           addition to the data. Linux only.
-        - ``"retries"``: number of times a fit is repeated if its worker process dies, before it
-          fails with the status "crash". Default: 1.
+        - ``"retries"``: number of times to repeat a fit if its worker process dies. After that,
+          the fit fails with the status "crash". Default: 1.
         - ``"devices"``: list of CUDA devices to distribute over the worker processes, by number or
           UUID. Default: all visible devices.
     checkpoint_dir : str, path-like or None, default=None
@@ -274,8 +275,8 @@ class HalvingGridSearchCV(GridSearchCV, _Halving):
     cv_results_ : dict of numpy arrays
         Results of all candidates, as in scikit-learn's searches.
     best_estimator_ : estimator object
-        Best candidate fitted on all rows, or an average with `ensemble`. Not available if
-        ``refit=False``.
+        Best candidate fitted on all rows, or the average of the best candidates if `ensemble` is
+        set. Not available if ``refit=False``.
     best_score_ : float
         Mean cross-validated score of the best candidate. Not available if `refit` is a callable.
     best_params_ : dict
@@ -387,30 +388,30 @@ class HalvingGridSearchCV(GridSearchCV, _Halving):
 class HalvingRandomSearchCV(_Halving):
     """Halving over random candidates with the same ``cv_results_`` as scikit-learn's.
 
-    Random candidates are evaluated with a small amount of the resource, and the best
-    ``1 / factor`` of them with `factor` times as much in the next iteration. The same
-    `random_state` gives the same candidates on the same rows. Time limits, checkpoints, clusters,
-    `report` and the other parameters of this library's searches are added. No experimental import
-    is needed.
+    Random candidates are evaluated with a small amount of the resource. In the next iteration, the
+    best ``1 / factor`` of them are evaluated with `factor` times as much. The same `random_state`
+    gives the same candidates on the same rows. Time limits, checkpoints, clusters, `report` and
+    the other parameters of this library's searches are added. No experimental import is needed.
 
     Parameters
     ----------
     estimator : estimator object, or list of estimators or of pairs (str, estimator)
-        Estimator to tune: anything with scikit-learn's interface, Pipelines included, or a list of
-        models of which the best is chosen and tuned.
+        Estimator to tune: anything with scikit-learn's interface, Pipelines included. From a list
+        of models, the search chooses and tunes the best one.
     param_distributions : dict, list of dict or None, default=None
-        Lists or distributions by parameter name, as for `RandomizedSearchCV`, or a list of such
-        dicts. None: the default space of the estimator.
+        Dict with parameter names as keys and lists or distributions as values, as for
+        `RandomizedSearchCV`, or a list of such dicts. None: the default space of the estimator.
     n_candidates : int or "exhaust", default="exhaust"
-        Number of candidates to draw. If lists contain fewer candidates, all are tried. "exhaust":
-        the number that leaves `max_resources` for the last iteration.
+        Number of candidates to draw. If the space consists of lists and has fewer candidates, all
+        candidates are tried. "exhaust": the number that leaves `max_resources` for the last
+        iteration.
     factor : float, default=3
         One in `factor` candidates is promoted after each iteration, and gets `factor` times the
         resource.
     resource : str or Resource, default="n_samples"
         "n_samples" draws rows of the training and the test folds. With the name of an integer
         parameter, such as ``"n_estimators"``, the candidates are fitted again in each iteration.
-        Resources that scikit-learn does not have work as in `SuccessiveHalvingSearchCV`.
+        Resources unknown to scikit-learn work as in `SuccessiveHalvingSearchCV`.
     max_resources : int or "auto", default="auto"
         Maximum amount of the resource for any candidate. "auto": all rows, or the value of the
         parameter set on the estimator.
@@ -443,25 +444,26 @@ class HalvingRandomSearchCV(_Halving):
     return_train_score : bool, default=True
         If True, `cv_results_` contains training scores.
     objectives : list of str or None, default=None
-        Objectives of a multi-objective search, two or more: metrics of `scoring`, "fit_time",
+        Two or more objectives to optimise at the same time: metrics of `scoring`, "fit_time",
         "predict_time" or "model_size".
     known : dict or None, default=None
         Knowledge about the candidates:
 
         - ``"params"``: dict or list of dicts, candidates to evaluate first. "auto", the default:
-          the untuned estimator and known good values if no space is given. None: none.
-        - ``"results"``: results of earlier searches to learn from, one or a list: fitted searches,
-          their `cv_results_`, a `checkpoint_dir` or Optuna studies.
-        - ``"prior"``: belief about good values, a dict by parameter name: a distribution of a
-          number, or a dict of weights of the choices in a list.
-        - ``"constraints"``: a function ``f(params) -> bool``, checked before any fit, a `Bound` on
-          a measured value, or a list of them.
+          the untuned estimator and known good values if no space is given. None: no first
+          candidates.
+        - ``"results"``: one or more earlier searches to learn from: fitted searches, their
+          `cv_results_`, a `checkpoint_dir` or Optuna studies.
+        - ``"prior"``: your belief about good values, as a dict with parameter names as keys. Each
+          value is a distribution (for a number), or a dict of weights (for the choices of a list).
+        - ``"constraints"``: a function ``f(params) -> bool``, called before any fit; a `Bound` on
+          a measured value; or a list of functions and bounds.
     timeout : float or None, default=None
-        Time limit in seconds, including the refit. Its duration is estimated from the fits on the
-        folds.
+        Time limit in seconds, including the refit. The duration of the refit is estimated from the
+        fits on the folds.
     stop : "converged", dict or None, default=None
-        Conditions that end the search before its time or number of candidates. "converged" is
-        short for ``{"converged": True}``:
+        Conditions that end the search before its time limit or its number of candidates is
+        reached. "converged" is short for ``{"converged": True}``:
 
         - ``"score"``: stop when a candidate reaches this score.
         - ``"patience"``: stop after this number of consecutive candidates at full resource without
@@ -469,7 +471,7 @@ class HalvingRandomSearchCV(_Halving):
         - ``"converged"``: if True, stop when doubling the time would probably gain less than the
           cross-validation noise.
         - ``"overtime"``: seconds after `timeout` at which candidates still running are stopped.
-          Otherwise the search waits for them.
+          Otherwise the search waits for these candidates.
     workers : dict or None, default=None
         Limits and devices of the workers:
 
@@ -477,8 +479,8 @@ class HalvingRandomSearchCV(_Halving):
           from one rung to the next.
         - ``"memory"``: maximum number of bytes that a candidate may allocate on one fold, in
           addition to the data. Linux only.
-        - ``"retries"``: number of times a fit is repeated if its worker process dies, before it
-          fails with the status "crash". Default: 1.
+        - ``"retries"``: number of times to repeat a fit if its worker process dies. After that,
+          the fit fails with the status "crash". Default: 1.
         - ``"devices"``: list of CUDA devices to distribute over the worker processes, by number or
           UUID. Default: all visible devices.
     checkpoint_dir : str, path-like or None, default=None
@@ -504,8 +506,8 @@ class HalvingRandomSearchCV(_Halving):
     cv_results_ : dict of numpy arrays
         Results of all candidates, as in scikit-learn's searches.
     best_estimator_ : estimator object
-        Best candidate fitted on all rows, or an average with `ensemble`. Not available if
-        ``refit=False``.
+        Best candidate fitted on all rows, or the average of the best candidates if `ensemble` is
+        set. Not available if ``refit=False``.
     best_score_ : float
         Mean cross-validated score of the best candidate. Not available if `refit` is a callable.
     best_params_ : dict

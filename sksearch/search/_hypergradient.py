@@ -133,10 +133,11 @@ class HypergradientSearchCV(BaseSearch):
         Pipeline that ends with one of these. A `sksearch.hypergradients.FeaturePenalties` directly
         before the last step assigns a separate penalty to each feature or group of features.
     param_distributions : dict or None, default=None
-        Ranges by parameter name, each a ``scipy.stats.loguniform``: "featurepenalties__penalties"
-        is the range of each penalty; ``alpha``, ``C`` and ``gamma`` are parameters of the model.
-        None: the penalties if the Pipeline has a `FeaturePenalties`, otherwise the parameters of
-        the model; both for a kernel.
+        Dict with parameter names as keys and ranges as values, each a ``scipy.stats.loguniform``:
+        "featurepenalties__penalties" is the range of each penalty; ``alpha``, ``C`` and ``gamma``
+        are parameters of the model. None: the penalties if the Pipeline has a `FeaturePenalties`,
+        otherwise the parameters of the model. With an RBF kernel, ``alpha`` is searched in
+        addition to the penalties.
     n_iter : int, default=10
         Number of candidates. With more candidates, the penalties fit the folds better, but often
         generalise worse.
@@ -162,25 +163,26 @@ class HypergradientSearchCV(BaseSearch):
     return_train_score : bool, default=False
         If True, `cv_results_` contains training scores.
     objectives : list of str or None, default=None
-        Objectives of a multi-objective search, two or more: metrics of `scoring`, "fit_time",
+        Two or more objectives to optimise at the same time: metrics of `scoring`, "fit_time",
         "predict_time" or "model_size".
     known : dict or None, default=None
         Knowledge about the candidates:
 
         - ``"params"``: dict or list of dicts, candidates to evaluate first. "auto", the default:
-          the untuned estimator and known good values if no space is given. None: none.
-        - ``"results"``: results of earlier searches to learn from, one or a list: fitted searches,
-          their `cv_results_`, a `checkpoint_dir` or Optuna studies.
-        - ``"prior"``: belief about good values, a dict by parameter name: a distribution of a
-          number, or a dict of weights of the choices in a list.
-        - ``"constraints"``: a function ``f(params) -> bool``, checked before any fit, a `Bound` on
-          a measured value, or a list of them.
+          the untuned estimator and known good values if no space is given. None: no first
+          candidates.
+        - ``"results"``: one or more earlier searches to learn from: fitted searches, their
+          `cv_results_`, a `checkpoint_dir` or Optuna studies.
+        - ``"prior"``: your belief about good values, as a dict with parameter names as keys. Each
+          value is a distribution (for a number), or a dict of weights (for the choices of a list).
+        - ``"constraints"``: a function ``f(params) -> bool``, called before any fit; a `Bound` on
+          a measured value; or a list of functions and bounds.
     timeout : float or None, default=None
-        Time limit in seconds, including the refit. Its duration is estimated from the fits on the
-        folds.
+        Time limit in seconds, including the refit. The duration of the refit is estimated from the
+        fits on the folds.
     stop : "converged", dict or None, default=None
-        Conditions that end the search before its time or number of candidates. "converged" is
-        short for ``{"converged": True}``:
+        Conditions that end the search before its time limit or its number of candidates is
+        reached. "converged" is short for ``{"converged": True}``:
 
         - ``"score"``: stop when a candidate reaches this score.
         - ``"patience"``: stop after this number of consecutive candidates at full resource without
@@ -188,7 +190,7 @@ class HypergradientSearchCV(BaseSearch):
         - ``"converged"``: if True, stop when doubling the time would probably gain less than the
           cross-validation noise.
         - ``"overtime"``: seconds after `timeout` at which candidates still running are stopped.
-          Otherwise the search waits for them.
+          Otherwise the search waits for these candidates.
     workers : dict or None, default=None
         Limits and devices of the workers:
 
@@ -196,8 +198,8 @@ class HypergradientSearchCV(BaseSearch):
           from one rung to the next.
         - ``"memory"``: maximum number of bytes that a candidate may allocate on one fold, in
           addition to the data. Linux only.
-        - ``"retries"``: number of times a fit is repeated if its worker process dies, before it
-          fails with the status "crash". Default: 1.
+        - ``"retries"``: number of times to repeat a fit if its worker process dies. After that,
+          the fit fails with the status "crash". Default: 1.
         - ``"devices"``: list of CUDA devices to distribute over the worker processes, by number or
           UUID. Default: all visible devices.
     checkpoint_dir : str, path-like or None, default=None
@@ -212,8 +214,8 @@ class HypergradientSearchCV(BaseSearch):
     cv_results_ : dict of numpy arrays
         Results of all candidates, as in scikit-learn's searches.
     best_estimator_ : estimator object
-        Best candidate fitted on all rows, or an average with `ensemble`. Not available if
-        ``refit=False``.
+        Best candidate fitted on all rows, or the average of the best candidates if `ensemble` is
+        set. Not available if ``refit=False``.
     best_score_ : float
         Mean cross-validated score of the best candidate. Not available if `refit` is a callable.
     best_params_ : dict

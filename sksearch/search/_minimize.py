@@ -117,16 +117,17 @@ def minimize(
         Knowledge about the candidates:
 
         - ``"params"``: dict or list of dicts, evaluated first.
-        - ``"results"``: results of earlier searches by this function or others, one or a list. See
+        - ``"results"``: one or more results of earlier searches, by this function or others. See
           `sksearch.search.earlier_results`, which also marks them as results of the same function.
-          In tables scores are the negative loss, greater is better.
-        - ``"prior"``: belief about good values by parameter name, a distribution of a number, or a
-          dict of weights of the choices in a list. Proposals follow it at first, and less with
-          each result, see `sksearch.space.Beliefs`.
-        - ``"constraints"``: a function ``f(params) -> bool``, checked before any evaluation, a
-          `sksearch.Bound` on a number that `func` returns by name, such as
-          ``Bound("memory", "<=", 8)``, or a list of them. `func` is never called for a candidate
-          that a function refuses; candidates that violate a bound rank below all others.
+          In tables, the score is the negative loss, so greater is better.
+        - ``"prior"``: your belief about good values, as a dict with parameter names as keys. Each
+          value is a distribution (for a number), or a dict of weights (for the choices of a list).
+          Proposals follow the belief at first, and less with each result, see
+          `sksearch.space.Beliefs`.
+        - ``"constraints"``: a function ``f(params) -> bool``, called before any evaluation; a
+          `sksearch.Bound` on a number that `func` returns by name, such as ``Bound("memory", "<=",
+          8)``; or a list of functions and bounds. `func` is never called for a candidate that a
+          function refuses; candidates that violate a bound rank below all others.
     n_jobs : int or None, default=None
         Number of parallel calls on the active joblib backend: by default in worker processes,
         which also accept functions defined in notebooks and scripts. Workers use one BLAS thread
@@ -138,8 +139,8 @@ def minimize(
         Stop when a loss at full resource is at most this value.
     callback : callable or None, default=None
         ``callback(history)`` is called after each evaluation; the search stops if it returns True.
-        If it has stopped the search, a repeated `minimize` with the same `checkpoint_dir` calls it
-        first.
+        If the callback has stopped the search, a repeated `minimize` with the same
+        `checkpoint_dir` calls the callback first.
     workers : dict or None, default=None
         Limits of the calls:
 
@@ -147,15 +148,15 @@ def minimize(
           the status "timeout". Calls then run in worker processes, even with ``n_jobs=1``.
         - ``"batch_size"``: number of candidates evaluated at the same time. Larger values keep
           more workers busy, but each proposal learns from fewer results. "auto", the default: one
-          for a single worker, otherwise enough to keep all busy; each result is then used as it
-          arrives, and the search depends on the number and speed of the workers.
+          call for a single worker, otherwise enough calls to keep all workers busy. Each result is
+          then used as it arrives, so the search depends on the number and speed of the workers.
     checkpoint_dir : str, path-like or None, default=None
         Directory in which the search stores its progress. If the search is interrupted, the same
         call resumes it and repeats no finished evaluation. A call with a larger `n_iter` reuses
         the results. A different function, or changed code of the function, raises an error.
         `sksearch.load_history` reads the directory, with minus the loss as the score.
     random_state : int, RandomState instance or None, default=None
-        Seed of the candidates. It does not affect random numbers drawn by `func`.
+        Seed of the candidates. The seed does not affect random numbers drawn by `func`.
 
     Returns
     -------

@@ -35,19 +35,19 @@ from sksearch.space import Space
 class PBTSearchCV(BaseSearch):
     """Population-based training: finds a schedule of parameters while the models are trained.
 
-    All models of a population are trained at the same time. At each step the worst 20 % copy the
-    fitted models of the best 20 %, for all folds, and continue with changed parameters. The result
-    is a schedule of parameters, such as a learning rate that is large at first and small at the
-    end. The best model is then fitted on all rows with this schedule.
+    All models of a population are trained at the same time. At each step, copies of the best 20 %
+    of the models (on all folds) replace the worst 20 %, and continue with changed parameters. The
+    result is a schedule of parameters, such as a learning rate that is large at first and small at
+    the end. The best model is then fitted on all rows with this schedule.
 
     Parameters
     ----------
     estimator : estimator object, or list of estimators or of pairs (str, estimator)
-        Estimator to tune: anything with scikit-learn's interface, Pipelines included, or a list of
-        models of which the best is chosen and tuned.
+        Estimator to tune: anything with scikit-learn's interface, Pipelines included. From a list
+        of models, the search chooses and tunes the best one.
     param_distributions : dict, list of dict or None, default=None
-        Lists or distributions by parameter name, as for `RandomizedSearchCV`, or a list of such
-        dicts. None: the default space of the estimator.
+        Dict with parameter names as keys and lists or distributions as values, as for
+        `RandomizedSearchCV`, or a list of such dicts. None: the default space of the estimator.
     population_size : int, default=20
         Number of models in the population, at least 2. All are trained to the full resource.
     step : int or None, default=None
@@ -58,8 +58,8 @@ class PBTSearchCV(BaseSearch):
         as ``"max_iter"`` of HistGradientBoosting or ``"n_estimators"`` of LightGBM and XGBoost.
         Training must be able to continue from a fitted model.
     max_resources : int or "auto", default="auto"
-        Largest amount of the resource. "auto": 81 epochs, the estimator's own value of a
-        parameter, all rows or all folds.
+        Largest amount of the resource. "auto": 81 epochs, all rows, all folds, or the value of the
+        integer parameter set on the estimator.
     select : {"auto", "best", "top"}, default="auto"
         Candidates that may win: all of them ("best"), or only those with the largest resource
         ("top").
@@ -85,25 +85,26 @@ class PBTSearchCV(BaseSearch):
     return_train_score : bool, default=False
         If True, `cv_results_` contains training scores.
     objectives : list of str or None, default=None
-        Objectives of a multi-objective search, two or more: metrics of `scoring`, "fit_time",
+        Two or more objectives to optimise at the same time: metrics of `scoring`, "fit_time",
         "predict_time" or "model_size".
     known : dict or None, default=None
         Knowledge about the candidates:
 
         - ``"params"``: dict or list of dicts, candidates to evaluate first. "auto", the default:
-          the untuned estimator and known good values if no space is given. None: none.
-        - ``"results"``: results of earlier searches to learn from, one or a list: fitted searches,
-          their `cv_results_`, a `checkpoint_dir` or Optuna studies.
-        - ``"prior"``: belief about good values, a dict by parameter name: a distribution of a
-          number, or a dict of weights of the choices in a list.
-        - ``"constraints"``: a function ``f(params) -> bool``, checked before any fit, a `Bound` on
-          a measured value, or a list of them.
+          the untuned estimator and known good values if no space is given. None: no first
+          candidates.
+        - ``"results"``: one or more earlier searches to learn from: fitted searches, their
+          `cv_results_`, a `checkpoint_dir` or Optuna studies.
+        - ``"prior"``: your belief about good values, as a dict with parameter names as keys. Each
+          value is a distribution (for a number), or a dict of weights (for the choices of a list).
+        - ``"constraints"``: a function ``f(params) -> bool``, called before any fit; a `Bound` on
+          a measured value; or a list of functions and bounds.
     timeout : float or None, default=None
-        Time limit in seconds, including the refit. Its duration is estimated from the fits on the
-        folds.
+        Time limit in seconds, including the refit. The duration of the refit is estimated from the
+        fits on the folds.
     stop : "converged", dict or None, default=None
-        Conditions that end the search before its time or number of candidates. "converged" is
-        short for ``{"converged": True}``:
+        Conditions that end the search before its time limit or its number of candidates is
+        reached. "converged" is short for ``{"converged": True}``:
 
         - ``"score"``: stop when a candidate reaches this score.
         - ``"patience"``: stop after this number of consecutive candidates at full resource without
@@ -111,7 +112,7 @@ class PBTSearchCV(BaseSearch):
         - ``"converged"``: if True, stop when doubling the time would probably gain less than the
           cross-validation noise.
         - ``"overtime"``: seconds after `timeout` at which candidates still running are stopped.
-          Otherwise the search waits for them.
+          Otherwise the search waits for these candidates.
     workers : dict or None, default=None
         Limits and devices of the workers:
 
@@ -119,8 +120,8 @@ class PBTSearchCV(BaseSearch):
           from one rung to the next.
         - ``"memory"``: maximum number of bytes that a candidate may allocate on one fold, in
           addition to the data. Linux only.
-        - ``"retries"``: number of times a fit is repeated if its worker process dies, before it
-          fails with the status "crash". Default: 1.
+        - ``"retries"``: number of times to repeat a fit if its worker process dies. After that,
+          the fit fails with the status "crash". Default: 1.
         - ``"devices"``: list of CUDA devices to distribute over the worker processes, by number or
           UUID. Default: all visible devices.
     checkpoint_dir : str, path-like or None, default=None
@@ -134,12 +135,12 @@ class PBTSearchCV(BaseSearch):
     ----------
     schedule_ : list of dict
         Schedule of the best candidate: each entry has ``params`` and ``n_resources``, the number
-        of units after which they apply. The first entry is at 0.
+        of units after which they apply. The first entry applies from the beginning.
     cv_results_ : dict of numpy arrays
         Results of all candidates, as in scikit-learn's searches.
     best_estimator_ : estimator object
-        Best candidate fitted on all rows, or an average with `ensemble`. Not available if
-        ``refit=False``.
+        Best candidate fitted on all rows, or the average of the best candidates if `ensemble` is
+        set. Not available if ``refit=False``.
     best_score_ : float
         Mean cross-validated score of the best candidate. Not available if `refit` is a callable.
     best_params_ : dict
@@ -178,7 +179,8 @@ class PBTSearchCV(BaseSearch):
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, if the best estimator has this attribute.
     best_n_resources_ : int
-        Amount of the resource of the best candidate, also for the fit on all rows.
+        Amount of the resource for which the best candidate was selected, also used by the fit on
+        all rows.
     min_resources_, max_resources_ : int
         Smallest and largest amount of the resource.
     n_resources_, n_candidates_ : list of int
@@ -195,13 +197,13 @@ class PBTSearchCV(BaseSearch):
     Notes
     -----
     A parameter can change only if continued training uses its new value. `plan` lists these
-    parameters. The others are drawn once and inherited. For SGD they are ``alpha``, ``eta0``,
-    ``power_t``, ``l1_ratio``, ``learning_rate``, ``penalty`` and ``epsilon``; for MLP
-    ``learning_rate_init``, ``alpha`` and ``batch_size``; for skorch nets ``lr``, ``batch_size``
-    and ``optimizer__*``; for boosting and forests the parameters of the trees. ``learning_rate``
-    can change for all boosters except GradientBoosting, because they store the rate of each tree.
-    All parameters of other estimators may change, so such an estimator must read them again at
-    each training step (see `sksearch.estimators.Family`).
+    parameters. Other parameters are drawn once and inherited. Parameters that can change are, for
+    SGD, ``alpha``, ``eta0``, ``power_t``, ``l1_ratio``, ``learning_rate``, ``penalty`` and
+    ``epsilon``; for MLP ``learning_rate_init``, ``alpha`` and ``batch_size``; for skorch nets
+    ``lr``, ``batch_size`` and ``optimizer__*``; for boosting and forests the parameters of the
+    trees. ``learning_rate`` can change for all boosters except GradientBoosting, because these
+    boosters store the rate of each tree. All parameters of other estimators may change, so such an
+    estimator must read them again at each training step (see `sksearch.estimators.Family`).
 
     A row of ``cv_results_`` is a member of the population at one amount of the resource, with the
     parameters of the last step. A trial ends when it is replaced. In ``history_``, the attribute
@@ -288,7 +290,8 @@ class PBTSearchCV(BaseSearch):
         Returns
         -------
         estimator : estimator object
-            Fitted estimator. On the rows of the search it is bit-identical to `best_estimator_`.
+            Fitted estimator. A model trained on the rows of the search is bit-identical to
+            `best_estimator_`.
 
         Raises
         ------

@@ -16,7 +16,7 @@ OWN_PARAMS = ("problem", "n_epochs", "random_state")
 
 
 class SimulatedEstimator(BaseEstimator):
-    """Estimator with a simulated loss curve, in microseconds.
+    """Estimator with a simulated loss curve; a fit takes microseconds.
 
     The estimator has the parameters of the space of the problem. It can be used like any
     estimator: in search classes of this and other libraries, in a Pipeline and with

@@ -17,7 +17,7 @@ from sksearch.simulators._problem import CurveProblem
 
 @dataclass(frozen=True)
 class GammaCurves(CurveProblem):
-    """Simulated loss curves that end near the values of a known function, by a Gamma process [1]_.
+    """Loss curves from a Gamma process that end near the values of a known function [1]_.
 
     The curve of a candidate begins at the value of the function at its parameters, plus noise, and
     ends at the value minus a shift. In between, the family of the curve determines how fast it

@@ -21,7 +21,7 @@ def load_mnist_curves(loss: str = "error") -> NearestCurves:
     Parameters
     ----------
     loss : {"error", "log_loss"}, default="error"
-        Share of wrong predictions, or cross-entropy in nats.
+        Loss of the curves: share of wrong predictions, or cross-entropy in nats.
 
     Returns
     -------

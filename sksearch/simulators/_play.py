@@ -51,7 +51,8 @@ def play(
         Number of simulated workers. Inside ``with VirtualClock(...)``, the workers of the clock
         are used.
     batch_size : int, default=1
-        Number of jobs running at the same time if the sampler learns from results, and in a race.
+        Number of jobs that run at the same time. Used only if the sampler learns from results, or
+        in a race over folds.
 
     Returns
     -------

@@ -50,23 +50,23 @@ class TabularProblem(CurveProblem):
         If True, searches draw candidates from the whole `space`, and a candidate has the losses of
         the nearest row, as in `NearestCurves`. If False, only the rows are candidates.
     noise : bool, default=True
-        If True, the curve of a row is one of its repetitions, chosen by the seed. If False, it is
-        the mean over repetitions.
+        If True, the curve of a row is one of its repetitions, chosen by the seed. If False, the
+        curve is the mean over the repetitions.
     categories : collection of str, default=()
         Names of parameters with unordered numeric choices: the distance of any two choices is 1.
 
     Attributes
     ----------
     space : dict or list of dict
-        Search space: the parameter `space` if the rows are all of its candidates, or with
-        `nearest`; otherwise a list of dicts with a single candidate each, so that searches draw
+        Search space: the parameter `space` if `nearest` is True or if the rows are all candidates
+        of the space; otherwise a list of dicts with a single candidate each, so that searches draw
         rows without replacement.
     max_resources : int
         Number of epochs; 1 without epochs.
     minimum, best : float or None
-        Lowest final loss of the rows, as a mean over repetitions.
+        Lowest final loss of the rows. The loss of a row is its mean over the repetitions.
     median : float
-        Median of the final losses of the rows, as means over repetitions.
+        Median of the final losses of the rows. The loss of a row is its mean over the repetitions.
     params : list of dict
         Candidates of the rows.
 
@@ -138,7 +138,7 @@ class TabularProblem(CurveProblem):
             If True, any candidate has the losses of the nearest row. It has no effect on a full
             grid.
         noise : bool, default=True
-            If True, a curve is one repetition. If False, it is the mean over repetitions.
+            If True, a curve is one repetition. If False, a curve is the mean over the repetitions.
 
         Returns
         -------
@@ -290,10 +290,10 @@ def load_task(name: str, *, noise: bool = True) -> TabularProblem:
     ----------
     name : str
         One of `task_names`. "fcnet_protein" and "hpobench_vehicle" are full grids without epochs.
-        The others contain a few hundred trained candidates; any other candidate has the curve of
+        The other tasks contain a few hundred trained candidates; a new candidate has the curve of
         the nearest one.
     noise : bool, default=True
-        If True, a curve is one repetition. If False, it is the mean over repetitions.
+        If True, a curve is one repetition. If False, a curve is the mean over the repetitions.
 
     Returns
     -------

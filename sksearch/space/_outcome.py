@@ -20,8 +20,8 @@ class Outcome:
     candidates with a small number of trees is therefore misleading, and searching the number
     requires additional fits. With an `Outcome` each candidate is trained step by step, and scored
     on the test fold during training. Training stops when the score has passed its maximum, or at
-    `high`. The number with the best mean over the folds becomes part of the candidate's
-    parameters, and the refit on all rows uses it.
+    `high`. The number of iterations with the best mean score over the folds becomes part of the
+    candidate's parameters, and the refit on all rows uses it.
 
     Parameters
     ----------

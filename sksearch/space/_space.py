@@ -198,8 +198,8 @@ class Space:
         -------
         ndarray of shape (n_dims,)
             Same as `to_unit` for candidates. Numbers outside a range are moved to its nearest
-            bound. None, which usually means no limit, is at the upper bound, and any other unknown
-            value in the middle.
+            bound. None, which usually means no limit, is placed at the upper bound, and any other
+            unknown value is placed in the middle.
         """
         if self.contains(params):
             return self.to_unit(params)

@@ -130,10 +130,10 @@ def importance(
     parameters and underestimates weak ones. With 200 random draws of five functions the mean error
     of a share was 0.020, and 0.050 with a forest alone.
 
-    The importance of a parameter is its share in a functional ANOVA [1]_, its first-order Sobol
-    index, estimated from given draws [2]_: the variance of the means of groups of equal values,
-    minus the part due to chance. The result is the mean over the models, and the interval is
-    between quantiles of the models.
+    The importance of a parameter is its share in a functional ANOVA [1]_, also called first-order
+    Sobol index. It is estimated from given draws [2]_: the variance of the means of groups of
+    equal values, minus the part due to chance. The result is the mean over the models, and the
+    interval is between quantiles of the models.
 
     The share of a conditional parameter is computed among the candidates in which it is active::
 
@@ -142,7 +142,7 @@ def importance(
     so that the effect of its parent's choice is attributed to the parent. Scores more than 3
     interquartile ranges below the lower quartile are clipped there: otherwise a few diverged
     candidates would dominate. If there are several rungs, only results at the largest resource
-    with enough of them are used, see the attribute ``resource``. If the space is unknown, as with
+    with enough results are used, see the attribute ``resource``. If the space is unknown, as with
     `load_history`, the draws are combinations of the tried values.
 
     References

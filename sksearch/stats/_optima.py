@@ -89,7 +89,7 @@ class OptimaComparison:
 
 @own_numerics()
 def compare_optima(optima: Mapping[str, ArrayLike], alpha: float = 0.05) -> OptimaComparison:
-    """Compare the best losses of optimizers by Kolmogorov-Smirnov tests of all pairs.
+    """Compare the best losses of optimizers with Kolmogorov-Smirnov tests of all pairs.
 
     The test shows whether two optimizers differ, and their means show which one is better [1]_.
 

@@ -54,7 +54,7 @@ def hit_probability(n_models: int, n_top: int, n_draws: int) -> float:
 
 @own_numerics()
 def draws_to_hit(n_models: int, n_top: int, probability: float | Fraction) -> int:
-    """Return the number of random draws that include one of the best models with a probability.
+    """Return the number of random draws needed to hit a good model with a given probability.
 
     Parameters
     ----------

@@ -159,7 +159,7 @@ def critical_difference(n_methods: int, n_problems: int, alpha: float = 0.05) ->
 
 @own_numerics()
 def wilcoxon_holm(losses: ArrayLike, control: int | None = None) -> np.ndarray:
-    """Compare methods over problems by Wilcoxon signed-rank tests with Holm's correction.
+    """Compare methods over problems, using Wilcoxon signed-rank tests with Holm's correction.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from sksearch.testing._require import require
 
 
 def check_engine(n_jobs: int = 2, *, processes: bool = True) -> None:
-    """Check that searches on the active joblib backend have the same results as in one process.
+    """Check that searches on the active joblib backend give the same results as in one process.
 
     Results must be bit-identical, and a candidate that fails or ends its process must not affect
     others.

@@ -56,7 +56,7 @@ class Ensemble:
         return self.score - self.alone
 
     def to_frame(self) -> Any:
-        """Return a pandas DataFrame of weights and parameters, by decreasing weight."""
+        """Return a pandas DataFrame of weights and parameters, sorted by decreasing weight."""
         import pandas as pd
 
         frame = pd.DataFrame(list(self.params), index=list(self.weights))

@@ -102,7 +102,7 @@ class ParetoFront:
         return hypervolume(self.values * self.signs, self._signed(reference))
 
     def knee(self) -> int:
-        """Return the row farthest from the plane through the extremes, with scaled objectives."""
+        """Return the row farthest from the plane through the extremes of the scaled objectives."""
         return int(self.index[np.argmax(self._scaled().sum(axis=1))])
 
     def within(self, bound: Bound) -> int:

@@ -41,8 +41,9 @@ def earlier_results(source: FinishedSearch, *, same_task: bool = False) -> Earli
     Returns
     -------
     earlier : EarlierTask
-        Candidates and scores, greater is better. If there are several rungs, the largest resource
-        with ten results is used, otherwise the one with most results.
+        Candidates and scores, greater is better. If there are several rungs, only the results at
+        one resource are used: the largest resource with ten results, otherwise the resource with
+        the most results.
 
     Raises
     ------

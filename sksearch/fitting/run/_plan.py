@@ -96,12 +96,12 @@ class SearchPlan:
     seconds_by_model : dict of str to float
         Seconds for one fit of each model, if there are several and they were measured.
     any_rung_wins : bool
-        Whether a candidate may win at any rung, instead of only at the largest resource.
+        Whether a candidate may win at any rung, or only at the largest resource.
     timeout : float or None
         Time limit of the search in seconds.
     n_audited : int
         Number of candidates stopped early and later trained up to the last rung for the audit.
-        They are included in the last rungs.
+        These candidates are included in the last rungs.
     is_most : bool
         Whether the plan is an upper bound, because candidates may be dropped.
     on_workers : tuple of str
