@@ -382,6 +382,16 @@ def test_auto_chooses_the_models_for_the_data_of_each_fit():
     assert search.get_params()["estimator__linear__ridge__alpha"] == 1.0
 
 
+def test_auto_leaves_out_the_models_that_take_no_weights_with_a_line():
+    weights, line = np.linspace(0.1, 1, len(Y)), "fit accepts no sample_weight: nearest"
+    search = SearchCV("auto", n_iter=1, cv=2, random_state=0)
+    assert line in str(search.plan(X, Y, sample_weight=weights))
+    search.fit(X, Y, sample_weight=weights)
+    assert line in " ".join(str(search.report()).split())
+    assert "nearest" not in search.leaderboard()["model"].tolist()
+    assert "nearest" in str(search.plan(X, Y)) and line not in str(search.plan(X, Y))
+
+
 def test_auto_takes_a_frame_and_goes_in_cross_validation():
     frame, y = table()
     search = RandomSearchCV("auto", [{"model": ["linear"]}], n_iter=1, cv=2)
