@@ -176,7 +176,7 @@ class AutoModels(OneOf):
         self.named, self.steps = [], [("auto", DummyClassifier())]
 
     def settle(self, X: Any, y: Any, fit_params: Mapping[str, Any]) -> None:
-        """Choose the models for these data, without those that take no weights if there are any."""
+        """Choose the models for these data, and for weights if there are any."""
         from ._models import default_models
 
         if y is None:
