@@ -15,13 +15,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier, i
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.ensemble import GradientBoostingClassifier, StackingClassifier
 from sklearn.linear_model import Ridge
+from sklearn.metrics import log_loss, make_scorer
 from sklearn.model_selection import (
     KFold,
     StratifiedKFold,
     check_cv,
     cross_val_predict,
+    cross_val_score,
     cross_validate,
 )
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -483,3 +486,40 @@ def test_a_dict_of_models_is_a_list_with_names():
         SearchCV({"a__b": SVC()}, n_iter=1).fit(X, Y)
     with pytest.raises(TypeError, match="is a dict without estimators"):
         SearchCV({"C": [1, 2]}, n_iter=1).fit(X, Y)
+
+
+# ---- rare classes
+
+
+def with_rare(n_rows):
+    y = Y.astype(str).astype(object)
+    y[np.linspace(0, len(y) - 1, n_rows).astype(int)] = "rare"
+    return y
+
+
+RARE = pytest.mark.filterwarnings("ignore:The least populated class")
+
+
+@RARE
+@pytest.mark.parametrize("scoring", ["neg_log_loss", ["accuracy", "neg_log_loss"]])
+def test_log_loss_of_folds_that_lack_a_class(scoring):
+    y, args = with_rare(3), {"n_iter": 1, "cv": 4, "refit": "neg_log_loss", "random_state": 0}
+    search = SearchCV(GaussianNB(), scoring=scoring, **args).fit(X, y)
+    with_labels = make_scorer(
+        log_loss, response_method="predict_proba", greater_is_better=False, labels=np.unique(y)
+    )
+    expected = cross_val_score(search.best_estimator_, X, y, cv=4, scoring=with_labels)
+    assert search.best_score_ == pytest.approx(expected.mean())
+    assert np.isfinite(search.score(X[:9], y[:9]))
+    assert "log loss" in str(search.report())
+
+
+@RARE
+@pytest.mark.parametrize(
+    ("n_rows", "scoring", "part"),
+    [(1, "neg_log_loss", "training"), (3, "roc_auc_ovr", "test"), (1, "roc_auc_ovo", "")],
+)
+def test_a_class_that_a_metric_needs_in_each_fold_is_named_before_training(n_rows, scoring, part):
+    search = SearchCV("auto", n_iter=1, cv=4, scoring=scoring)
+    with pytest.raises(ValueError, match=f"{part} rows of fold . lack the class 'rare', which"):
+        search.fit(X, with_rare(n_rows))
