@@ -432,11 +432,11 @@ def _empty(n_values: int, n_missing: int) -> str:
 def _date_format(texts: list[str]) -> str:
     """Format of dates written as text, "" if they are not dates."""
     if all(YEAR_FIRST.match(text) for text in texts):
-        forms = ("ISO8601" if all("-" in text for text in texts) else "mixed",)
+        forms: tuple[str, ...] = ("ISO8601" if all("-" in text for text in texts) else "mixed",)
     elif all(YEAR_LAST.match(text) for text in texts):
         forms = ()
-    elif all(short := [SHORT_YEAR.fullmatch(text) for text in texts]):
-        forms = SHORT_FORMS[short[0][1]]
+    elif all(SHORT_YEAR.fullmatch(text) for text in texts):
+        forms = next(forms for sign, forms in SHORT_FORMS.items() if sign in texts[0])
     else:
         return ""
     if find_spec("skrub") is None:

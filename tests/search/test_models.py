@@ -521,5 +521,5 @@ def test_log_loss_of_folds_that_lack_a_class(scoring):
 )
 def test_a_class_that_a_metric_needs_in_each_fold_is_named_before_training(n_rows, scoring, part):
     search = SearchCV("auto", n_iter=1, cv=4, scoring=scoring)
-    with pytest.raises(ValueError, match=f"{part} rows of fold . lack the class 'rare', which"):
+    with pytest.raises(ValueError, match=f"{part} rows of fold . lack the class 'rare' of y"):
         search.fit(X, with_rare(n_rows))

@@ -137,10 +137,10 @@ def doubt_of_folds(scoring: Scoring, classes: Any, strata: Any, splits: Sequence
                 if absent:
                     k = min(absent)
                     return (
-                        f"The {part} rows of fold {i} lack the class {str(classes[k])!r}, which y "
-                        f"has {np.count_nonzero(strata == k)} times, so scoring={name!r} is not "
-                        "defined there: merge it with another class, leave out its rows, or pass "
-                        "fewer folds."
+                        f"The {part} rows of fold {i} lack the class {str(classes[k])!r} of y, so "
+                        f"scoring={name!r} is not defined there: merge this class with another, "
+                        "leave out its rows, or pass other folds. Its number of rows: "
+                        f"{np.count_nonzero(strata == k)}."
                     )
     return ""
 
@@ -150,7 +150,7 @@ def classes_in(strata: Any, rows: Any) -> set[int]:
     return set(np.unique(strata[rows]).tolist())
 
 
-def with_classes(scorer: Scorer, classes: Any, strata: Any, splits: Sequence) -> Scorer:
+def with_classes(scorer: Any, classes: Any, strata: Any, splits: Sequence) -> Any:
     """Return a scorer that knows all classes, as log loss must if a fold's test rows lack some."""
     if isinstance(scorer, MultimetricScorer):
         scorers = {n: with_classes(s, classes, strata, splits) for n, s in scorer._scorers.items()}
