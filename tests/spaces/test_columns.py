@@ -334,7 +334,7 @@ def test_columns_may_have_any_names(names):
     lines = [line.split(": ")[0] for line in _tables.notes_on_columns(models)]
     shown = [name for line in lines for name in line.split(", ")]
     if all(isinstance(name, str | pd.Timestamp) for name in names):
-        assert set(map(str, names)) <= set(shown)
+        assert {str(name) if str(name).strip() else repr(name) for name in names} <= set(shown)
     reader = models[0][1].steps[0][1]
     assert [len(getattr(reader, k)) for k in ("numbers", "categories", "dates")] == [2, 1, 1]
     for name, model in cheap(models):
