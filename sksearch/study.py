@@ -10,6 +10,7 @@ from sksearch._utils._numerics import own_numerics
 from sksearch._utils._terminal import warn
 from sksearch.base import Resume, Sampler, Scheduler, Start
 from sksearch.base._decisions import Job
+from sksearch.base._declarations import have_lanes
 from sksearch.history import History, Params, Prediction, Problem, Result
 from sksearch.space import Space
 
@@ -66,14 +67,22 @@ class Study:
         self.scheduler = scheduler
         self.history = History(problem)
 
+    @property
+    def has_lanes(self) -> bool:
+        """Whether brackets share no results, so that each has its own limit of running jobs."""
+        return have_lanes(self.sampler, self.scheduler)
+
     @own_numerics()
-    def ask(self, n_idle: int = 0) -> Job | None:
+    def ask(self, n_idle: int = 0, n_each: int | None = None) -> Job | None:
         """Return the next job.
 
         Parameters
         ----------
         n_idle : int, default=0
             Number of idle workers, passed to `Scheduler.fill`, unless it is 0.
+        n_each : int or None, default=None
+            Largest number of running jobs of a bracket, passed to `Scheduler.lane`; for studies
+            that have lanes.
 
         Returns
         -------
@@ -90,7 +99,7 @@ class Study:
         """
         history = self.history
         rng = self._rng(len(history.trials))
-        decision = self._next(rng, n_idle)
+        decision = self._next(rng, n_idle, n_each)
         if isinstance(decision, Start):
             params = self._params(decision, rng)
             if params is not None:
@@ -100,7 +109,7 @@ class Study:
                 at = decision.resource, trial.inherited, trial.bracket
                 return Job(trial.id, params, *at, decision.parent, expected)
             self._note_exhausted()
-            decision = self._next(rng)
+            decision = self._next(rng, n_each=n_each)
         if not isinstance(decision, Resume):
             return None
         trial = history.trials[decision.trial_id]
@@ -178,11 +187,16 @@ class Study:
             )
         self.history.tell(job.trial_id, job.resource, result)
 
-    def _next(self, rng: np.random.Generator, n_idle: int = 0) -> Start | Resume | None:
+    def _next(
+        self, rng: np.random.Generator, n_idle: int = 0, n_each: int | None = None
+    ) -> Start | Resume | None:
         """Return the scheduler's decision, if it is valid."""
         history = self.history
         decision: Any = self.scheduler.fill(history, n_idle) if n_idle else None
-        decision = self.scheduler.next(history, rng) if decision is None else decision
+        if n_each is not None:
+            decision = self.scheduler.lane(history, n_each)
+        elif decision is None:
+            decision = self.scheduler.next(history, rng)
         if decision is None:
             return None
         error: type[Exception] = ValueError

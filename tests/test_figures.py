@@ -41,7 +41,7 @@ def lines_of(name):
 def rows_of(text, after):
     """Cells of the first table after a piece of the text, without emphasis."""
     found, begun = [], False
-    for line in text[text.index(after) :].splitlines():
+    for line in [*text[text.index(after) :].splitlines(), ""]:
         if line.startswith("|"):
             begun = True
             found.append([cell.strip(" *`") for cell in line.strip("|").split("|")])
@@ -625,6 +625,7 @@ TABLES = [
         "scale_out.table",
         "busy/searches.jsonl",
     ),
+    ("busy-workers", "\nEight real", "scale_out.peer_table", "busy/peers.jsonl"),
     ("epochs", "# Epochs", "epochs.table", "epochs.jsonl"),
     ("first-candidates", "# First", "mine_portfolios.table", "first_candidates.jsonl"),
     ("gradients-of-penalties", "# Gradients", "hypergradients.table", "hypergradients.jsonl"),
@@ -663,8 +664,9 @@ def test_tables_are_those_that_scripts_make_from_records(page, after, function, 
 
 #: Fractions in the text of these pages that are settings.
 SETTINGS = {
-    "averages-of-candidates": {"0.5"},
+    "averages-of-candidates": {".5"},
     "beliefs": {".15"},
+    "busy-workers": {"70"},
     "predictions-that-hold": {"95", "1.96"},
 }
 

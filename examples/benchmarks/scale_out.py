@@ -11,6 +11,11 @@ trivial fit, next to scikit-learn's in one process, which also clones, sets para
     python examples/benchmarks/scale_out.py [--what busy regret loop] [--seeds 3] [--names GP TPE]
         [--record examples/benchmarks/records/busy/searches.jsonl]
     python examples/benchmarks/scale_out.py --picture docs/images/workers.png
+    python examples/benchmarks/scale_out.py --what peers
+        [--record examples/benchmarks/records/busy/peers.jsonl]
+
+With "peers" other libraries (as far as they are installed) and this one search on eight real
+worker processes whose fits sleep, or last no time.
 
 Exit status 1 if a bar fails.
 """
@@ -22,8 +27,10 @@ import sys
 import time
 import warnings
 import zlib
+from importlib.util import find_spec
 from pathlib import Path
 
+import _scale_out_peers
 import numpy as np
 from _development import DevelopmentTask, development_tasks
 from _report import by, print_bars, print_rows, recorded
@@ -44,6 +51,7 @@ N_FOLDS, EPOCHS, SIGMA = 5, 9, 0.5
 LEAST_BUSY = {16: 0.85, 100: 0.70}
 N_EVALUATIONS, WORSE = 64, 0.05
 LOOPS = (16, 100, 400, 1_000)
+PEER_MEANS = 0.2, 0.0
 MAX_GROWTH, MAX_MS = 1.5, 1.0
 SPACE = {name: uniform() for name in "abcd"}
 FULL, HALF = {"n_iter": 192}, {"n_iterations": 16, "resource": "epochs", "max_resources": EPOCHS}
@@ -291,6 +299,36 @@ def measure_loop():
     ]
 
 
+def peer_table(lines):
+    """Tasks a second, as a ratio to joblib's, and shares of busy workers, as the page has them."""
+    runs = {(line["name"], line["mean"]): line for line in lines}
+    means = list(dict.fromkeys(mean for _, mean in runs))
+    rows = [["search"]]
+    for mean in means:
+        rows[0] += [f"tasks a second, {1_000 * mean:.0f} ms", "ratio", *["busy"] * bool(mean)]
+    for name in dict.fromkeys(name for name, _ in runs):
+        rows.append([name])
+        for mean in means:
+            cells = ["-", "-", *["-"] * bool(mean)]
+            if (name, mean) in runs:
+                line, plain = runs[name, mean], runs["joblib", mean]["per_second"]
+                cells[:2] = f"{line['per_second']:.1f}", f"{line['per_second'] / plain:.2f}"
+                cells[2:] = [f"{100 * line['busy']:.0f} %"] * bool(mean)
+            rows[-1] += cells
+    return rows
+
+
+def measure_peers(record):
+    """Print searches of other libraries on real workers."""
+    installed = [
+        name
+        for name, package in _scale_out_peers.PACKAGES.items()
+        if package is None or find_spec(package)
+    ]
+    keys = [{"name": name, "mean": mean} for mean in PEER_MEANS for name in installed]
+    print_rows(peer_table(recorded(record, keys, _scale_out_peers.measured)))
+
+
 def main():
     """Measure, print and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -305,6 +343,8 @@ def main():
         draw(args.picture)
         return 0
     bars = measure_loop() if "loop" in args.what else []
+    if "peers" in args.what:
+        measure_peers(args.record)
     if "busy" in args.what:
         bars += measure_busy(args.names, args.seeds, args.record)
     if "regret" in args.what:

@@ -302,7 +302,7 @@ def rank_table(lines):
         names = [name for name in RANKED if any(e["name"] == name for e in some)]
         for field, title in (("error", "error"), ("loss", "log loss")):
             runs = [run for run in by_run(some, field).values() if {*names} <= {*run}]
-            if runs:
+            if runs and len(names) > 1:
                 ranks = rankdata([[run[name] for name in names] for run in runs], axis=1)
                 means = dict(zip(names, ranks.mean(axis=0), strict=True))
                 cells = [f"{means[name]:.2f}" if name in means else "" for name in RANKED]

@@ -327,6 +327,8 @@ def to_numpy(array: Any) -> np.ndarray:
 
 def to_namespace_of(X: Any, indices: Collection) -> tuple:
     """Return indices in the namespace and on the device of X."""
+    if type(X) is np.ndarray:
+        return tuple(np.asarray(index) for index in indices)
     xp, _, device = get_namespace_and_device(X)
     return tuple(xp.asarray(index, device=device) for index in indices)
 

@@ -10,7 +10,10 @@ from typing import Any
 
 def is_installed(value: Any) -> bool:
     """True if a class belongs to an installed package, or a value can be imported from one."""
-    name, module_name = getattr(value, "__qualname__", None), getattr(value, "__module__", None)
+    try:
+        name, module_name = (getattr(value, n, None) for n in ("__qualname__", "__module__"))
+    except Exception:  # a ``__getattr__`` of the user's that raises other errors, as of a dict
+        return False
     module = sys.modules.get(module_name) if isinstance(module_name, str) else None
     if module is None or not isinstance(name, str) or module_name == "__main__":
         return False
@@ -24,7 +27,8 @@ def is_installed(value: Any) -> bool:
 
 def is_installed_module(module: types.ModuleType) -> bool:
     """True if a module belongs to Python, this library, or an installed package."""
-    return is_installed_file(module.__name__, getattr(module, "__file__", None))
+    file = vars(module).get("__file__")  # not by ``__getattr__`` of the module
+    return is_installed_file(module.__name__, file if isinstance(file, str) else None)
 
 
 @functools.lru_cache(10_000)

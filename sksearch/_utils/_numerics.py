@@ -59,7 +59,7 @@ def one_blas_thread() -> AbstractContextManager:
     """
     if threading.current_thread() is not threading.main_thread():
         return nullcontext()  # the limit is of the whole process, and others may be using it
-    return controller().limit(limits=1, user_api="blas")
+    return one_thread("blas")
 
 
 def one_openmp_thread_for_few(X: Any) -> AbstractContextManager:
@@ -69,7 +69,16 @@ def one_openmp_thread_for_few(X: Any) -> AbstractContextManager:
     programs occupied the cores, a fit of HistGradientBoosting on 535 x 97 values took 150 s with
     two threads and .8 s with one. Results are identical. The limit is of this thread only.
     """
-    return _openmp().limit(limits=1) if needs_no_threads(X) else nullcontext()
+    return one_thread("openmp") if needs_no_threads(X) else nullcontext()
+
+
+def one_thread(user_api: str) -> AbstractContextManager:
+    """A context in which the thread pools of a kind, "blas" or "openmp", have one thread each."""
+    pools = _pools(user_api)
+    # To set and restore a limit that holds already takes longer than to clone an estimator.
+    if all(pool.num_threads == 1 for pool in pools.lib_controllers):
+        return nullcontext()
+    return pools.limit(limits=1)
 
 
 def needs_no_threads(X: Any) -> bool:
@@ -84,6 +93,6 @@ def controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-@lru_cache(maxsize=1)
-def _openmp() -> ThreadpoolController:
-    return controller().select(user_api="openmp")
+@lru_cache(maxsize=2)
+def _pools(user_api: str) -> ThreadpoolController:
+    return controller().select(user_api=user_api)

@@ -25,6 +25,9 @@ class Reads:
         Whether the user's prior is used; for samplers.
     states : bool, default=False
         Whether new trials continue from fitted states of other trials; for schedulers.
+    own_bracket : bool, default=False
+        Whether decisions about a bracket depend on results of this bracket alone. If both the
+        sampler and the scheduler declare it, brackets run at the same time, see `Scheduler.lane`.
 
     Examples
     --------
@@ -33,7 +36,7 @@ class Reads:
     >>> RandomSampler().reads == Reads()
     True
     >>> GPSampler().reads
-    Reads(results=True, objectives=False, bounds=True, prior=True, states=False)
+    Reads(results=True, objectives=False, bounds=True, prior=True, states=False, own_bracket=False)
     """
 
     results: bool = False
@@ -41,6 +44,7 @@ class Reads:
     bounds: bool = False
     prior: bool = False
     states: bool = False
+    own_bracket: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,3 +90,8 @@ class Declares:
     def told(self) -> Told:
         """How it receives events."""
         return Told()
+
+
+def have_lanes(sampler: Declares, scheduler: Declares) -> bool:
+    """Return whether brackets share no results, so that each has its own limit of running jobs."""
+    return sampler.reads.own_bracket and scheduler.reads.own_bracket

@@ -111,6 +111,27 @@ class Scheduler(Declares, ABC):
         """
         return None
 
+    def lane(self, history: History, n_each: int) -> Start | Resume | None:
+        """Decide like `next`, for a bracket with fewer than `n_each` running jobs.
+
+        It is called instead of `next` if brackets share no results, see `Reads.own_bracket`, and
+        the batch size limits the number of running jobs. The number of brackets that run at the
+        same time must not depend on the number of workers, otherwise the result does.
+
+        Parameters
+        ----------
+        history : History
+            History of the search; read-only except for its cache.
+        n_each : int
+            Largest number of running jobs of a bracket.
+
+        Returns
+        -------
+        decision : Start, Resume or None
+            None: wait for a running job.
+        """
+        raise NotImplementedError(f"{type(self).__name__} declares own_bracket, and needs lane.")
+
     @abstractmethod
     def plan(self, problem: Problem) -> Plan:
         """Compute all brackets and rungs before any evaluation."""

@@ -127,9 +127,12 @@ class Resource(ABC):
         strata: np.ndarray | None,
         amount: int,
         n_samples: int,
-        rng: np.random.Generator,
+        seed: int,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Choose training rows, as `rows`, and test rows; by default all test rows."""
+        if type(self).rows is Resource.rows:  # no generator is needed, for each of many tasks
+            return train, test
+        rng = np.random.default_rng((seed, fold))
         return self.rows(train, strata, amount, n_samples, rng), test
 
     def params(self, params: Params, amount: int) -> Params:

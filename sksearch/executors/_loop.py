@@ -89,9 +89,10 @@ def drive(
     workload : Workload
         Creates the tasks and collects their outputs.
     batch_size : int, math.inf, callable or None, default=None
-        Number of jobs in progress at a time, or a function that returns it for a number of
-        workers, which may grow. None: enough to keep all workers busy, for studies whose proposals
-        do not depend on results. Ignored by asynchronous schedulers.
+        Number of jobs in progress at a time, in each bracket if brackets share no results, or a
+        function that returns it for a number of workers, which may grow. None: enough to keep all
+        workers busy, for studies whose proposals do not depend on results. Ignored by asynchronous
+        schedulers.
 
     Raises
     ------
@@ -132,7 +133,10 @@ def _tell_in_turn(
             return False
         n_running = jobs.count_running()
         has_room = n_running < executor.window if limit is None else len(jobs) < limit
-        if has_room and jobs.ask():
+        if jobs.have_lanes and limit is not None:
+            if jobs.ask(n_each=int(limit)):
+                continue
+        elif has_room and jobs.ask():
             continue
         if not jobs:
             return False
@@ -235,11 +239,16 @@ class _PendingJobs:
         has_results = self._study.history.has_results
         return (self._time_is_up() and has_results) or self._seconds_to_stop() <= 0
 
-    def ask(self, n_idle: int = 0) -> bool:
+    @property
+    def have_lanes(self) -> bool:
+        """True if the limit of running jobs is of each bracket."""
+        return self._study.has_lanes
+
+    def ask(self, n_idle: int = 0, n_each: int | None = None) -> bool:
         """Submit the next job of the study; False if the study has none, or if the time is up."""
         if self._time_is_up() and self._jobs:
             return False
-        job = self._study.ask(n_idle)
+        job = self._study.ask(n_idle, n_each)
         if job is None:
             return False
         return self.submit(job, self._executor.submit)

@@ -36,11 +36,19 @@ def reduced(array: Any, smallest: int, files: set[str] | None) -> Any:
     -------
     reduction : tuple or NotImplemented
         As for ``pickle.Pickler.reducer_override``.
+
+    Raises
+    ------
+    TypeError
+        For a Dask future, which another process cannot use.
     """
     if type(array).__name__ == "ObjectRef" and "ray.cloudpickle" in sys.modules:
         # Only Ray pickles the owner of an object, without which a worker waits for it forever.
         own = sys.modules["ray.cloudpickle"].CloudPickler.dispatch.get(type(array))
         return NotImplemented if own is None else own(array)
+    dask = sys.modules.get("distributed")
+    if dask is not None and type(array) is dask.Future:  # its pickle has no client
+        raise TypeError("a Dask Future: pass its value, future.result()")
     polars = sys.modules.get("polars")
     if polars is not None and type(array) in (polars.DataFrame, polars.Series):
         return _as_arrow(array, smallest, polars)

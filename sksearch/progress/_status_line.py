@@ -3,6 +3,7 @@
 import os
 import sys
 from contextlib import suppress
+from functools import partial
 from multiprocessing import current_process
 from threading import Lock
 from time import monotonic
@@ -80,13 +81,16 @@ def _make_lines(reporter: Reporter, live: bool) -> "_RichLine | _NotebookLine | 
 
 def _on_terminal() -> bool:
     """Return whether a line of this process can change in place."""
-    try:
-        is_terminal = sys.stderr is not None and sys.stderr.isatty()
-    except ValueError:  # it is closed
-        return False
     # Workers share the terminal of their parent, and would overwrite each other's lines.
     alone = current_process().name == "MainProcess"
-    return is_terminal and alone and os.environ.get("TERM") != "dumb"
+    return _is_terminal(sys.stderr) and alone and os.environ.get("TERM") != "dumb"
+
+
+def _is_terminal(stream: Any) -> bool:
+    try:
+        return stream is not None and bool(stream.isatty())
+    except Exception:  # it is closed, or is the user's, and has no such method
+        return False
 
 
 def _in_notebook() -> bool:
@@ -216,6 +220,9 @@ class _RichLine:
 
         self._reporter = reporter
         self._console = Console(stderr=True)
+        # Rich would redirect standard output to nowhere, and end the process.
+        is_gone = partial(setattr, self._console, "quiet", True)
+        self._console.on_broken_pipe = is_gone  # type: ignore[method-assign]
         ascii_only = self._console.options.ascii_only
         self._spinner = Spinner("line" if ascii_only else "dots", style="green")
         _Terminal.files = (sys.stdout, sys.stderr)
@@ -225,9 +232,9 @@ class _RichLine:
             refresh_per_second=REFRESHES,
             transient=True,
             # Output to a file must not appear on the terminal.
-            redirect_stdout=sys.stdout is not None and sys.stdout.isatty(),
+            redirect_stdout=_is_terminal(sys.stdout),
         )
-        with suppress(OSError, ValueError):
+        with suppress(Exception):  # a stream may raise anything; the line is dropped
             self._live.start(refresh=True)
             # Rich hides the cursor, and a killed process cannot show it again.
             self._console.show_cursor(True)
@@ -239,9 +246,9 @@ class _RichLine:
         """Remove the line, restore standard output and error, and write the last line."""
         try:
             for file in (sys.stdout, sys.stderr):
-                with suppress(OSError, ValueError, AttributeError):
+                with suppress(Exception):
                     file.flush()  # rich keeps an unfinished line until now
-            with suppress(OSError, ValueError):
+            with suppress(Exception):
                 self._live.stop()
         finally:
             sys.stdout, sys.stderr = _Terminal.files

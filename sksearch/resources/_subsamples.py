@@ -91,7 +91,7 @@ class SubsamplesResource(SamplesResource):
             drawn_by.setdefault(amount, pairs)
         return type(self)(drawn_by, in_sequence)
 
-    def _split(self, fold, train, test, strata, amount, n_samples, rng):
+    def _split(self, fold, train, test, strata, amount, n_samples, seed):
         """Draw from the rows of a fold; they stay in the order drawn."""
         by_train, by_test = map(copy.deepcopy, self.drawn_by[amount][fold])
         return (

@@ -65,7 +65,11 @@ class HypervolumeSampler(LearningSampler):
     n_initial: int | None = None
     transfer: str = "rung"
 
-    reads = Reads(results=True, objectives=True, bounds=True, prior=True)
+    @property
+    def reads(self) -> Reads:
+        """Declarations of samplers with a model, with objectives added."""
+        return replace(super().reads, objectives=True)
+
     kernel: ClassVar[str] = "matern52"
     warp: ClassVar[bool] = False
     marginalise: ClassVar[bool] = False

@@ -62,8 +62,12 @@ class ScalarisedSampler(Sampler):
 
     @property
     def reads(self) -> Reads:
-        """Declarations of the sampler, with objectives and bounds added."""
-        return replace(self.sampler.reads, results=True, objectives=True, bounds=True)
+        """Declarations of the sampler, with objectives and bounds added.
+
+        Scores are relative to the results of all brackets.
+        """
+        own = self.sampler.reads
+        return replace(own, results=True, objectives=True, bounds=True, own_bracket=False)
 
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
         """Call the sampler with a history of weighted objectives."""

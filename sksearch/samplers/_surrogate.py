@@ -19,10 +19,15 @@ N_INCUMBENTS = 5  # best points near which half of the candidates are drawn
 class LearningSampler(Sampler):
     """A sampler with a model, after initial points of a scrambled Sobol sequence."""
 
-    reads = Reads(results=True, bounds=True, prior=True)
     n_initial: int | None = None
     transfer: str = "rung"
     extract: ClassVar[Extract | None] = None
+
+    @property
+    def reads(self) -> Reads:
+        """Results, of the own bracket alone with ``transfer="none"``, bounds and the prior."""
+        is_own = self.transfer == "none"
+        return Reads(results=True, bounds=True, prior=True, own_bracket=is_own)
 
     def ask(self, history: History, start: Start, rng: np.random.Generator) -> Params:
         """Propose a quasi-random point, or the model's candidate."""

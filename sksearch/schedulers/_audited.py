@@ -95,8 +95,15 @@ class Audited(Scheduler):
     def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:
         """Decide like the other scheduler; after its end, audit."""
         decision = self.scheduler.next(history, rng)
-        if decision is not None:
-            return decision
+        return self._audit(history) if decision is None else decision
+
+    def lane(self, history: History, n_each: int) -> Start | Resume | None:
+        """Decide like the other scheduler; after its end, audit."""
+        decision = self.scheduler.lane(history, n_each)
+        return self._audit(history) if decision is None else decision
+
+    def _audit(self, history: History) -> Resume | None:
+        """Train an audited candidate to the end, if no other result is awaited."""
         chosen = self.audited(history)
         under_way = (trial for trial in history.trials if trial.running is not None)
         if any(trial.running != chosen.get(trial.id) for trial in under_way):

@@ -24,6 +24,9 @@ from sksearch.base import Plan, Reads, Resume, Rung, Scheduler, Start
 from sksearch.base._decisions import ENDLESS, Job
 from sksearch.history import History, Problem, best_first
 
+#: Brackets without common results that run at the same time: enough for five folds and 100
+#: workers. More would leave all of them unfinished for long.
+MAX_LANES = 20
 MIN_FACTOR = 1.1  # with smaller factors there are too many, nearly equal rungs
 
 
@@ -162,7 +165,12 @@ class BracketScheduler(Scheduler):
     """
 
     factor: float | Fraction = 3
-    reads = Reads(objectives=True, bounds=True)
+
+    @property
+    def reads(self) -> Reads:
+        """Objectives and bounds, of the own bracket unless a subclass decides otherwise."""
+        is_own = type(self).next is BracketScheduler.next
+        return Reads(objectives=True, bounds=True, own_bracket=is_own)
 
     @abstractmethod
     def bracket_table(self, problem: Problem) -> list[tuple[int, list[int]]]:
@@ -187,19 +195,38 @@ class BracketScheduler(Scheduler):
     def next(self, history: History, rng: np.random.Generator) -> Start | Resume | None:
         """Promote or start a candidate in the first unfinished bracket."""
         brackets = self._plan(history).brackets
-        for bracket in range(self._n_finished(history, brackets), len(brackets)):
-            rungs = brackets[bracket]
-            for lower, upper in itertools.pairwise(rungs):
-                promoted = self._promoted(history, bracket, lower, upper)
-                if promoted is None:
-                    break
-                n_asked = len(history.rung(bracket, upper.resource))
-                if n_asked < len(promoted):
-                    return Resume(promoted[n_asked], upper.resource)
-            first = rungs[0]
-            n_started = len(history.rung(bracket, first.resource))
-            if n_started < first.n_candidates and not history.exhausted:
-                return Start(first.resource, bracket)
+        left = range(self._n_finished(history, brackets), len(brackets))
+        decisions = (self._next_of(history, bracket) for bracket in left)
+        return next((decision for decision in decisions if decision is not None), None)
+
+    def lane(self, history: History, n_each: int) -> Start | Resume | None:
+        """Promote or start a candidate in the first of 20 unfinished brackets with room for it."""
+        brackets = self._plan(history).brackets
+        left = range(self._n_finished(history, brackets), len(brackets))
+        unfinished = (i for i in left if not self._is_finished(history, i, brackets[i][-1]))
+        for bracket in itertools.islice(unfinished, MAX_LANES):
+            n_running = sum(
+                len(history.rung(bracket, rung.resource)) - history.n_told(bracket, rung.resource)
+                for rung in brackets[bracket]
+            )
+            if n_running < n_each and (decision := self._next_of(history, bracket)) is not None:
+                return decision
+        return None
+
+    def _next_of(self, history: History, bracket: int) -> Start | Resume | None:
+        """Promote or start a candidate of a bracket; None if it waits, or has ended."""
+        rungs = self._plan(history).brackets[bracket]
+        for lower, upper in itertools.pairwise(rungs):
+            promoted = self._promoted(history, bracket, lower, upper)
+            if promoted is None:
+                break
+            n_asked = len(history.rung(bracket, upper.resource))
+            if n_asked < len(promoted):
+                return Resume(promoted[n_asked], upper.resource)
+        first = rungs[0]
+        n_started = len(history.rung(bracket, first.resource))
+        if n_started < first.n_candidates and not history.exhausted:
+            return Start(first.resource, bracket)
         return None
 
     def retired(self, history: History, job: Job) -> list[int]:
@@ -236,12 +263,14 @@ class BracketScheduler(Scheduler):
     def _n_finished(self, history: History, brackets: tuple[tuple[Rung, ...], ...]) -> int:
         """Return the number of leading brackets without further jobs."""
         n = history.cache.get("n_finished", 0)
-        while n < len(brackets) and self._is_full(
-            history, n, brackets[n][-1], len(history.rung(n, brackets[n][-1].resource))
-        ):
+        while n < len(brackets) and self._is_finished(history, n, brackets[n][-1]):
             n += 1
         history.cache["n_finished"] = n
         return n
+
+    def _is_finished(self, history: History, bracket: int, last: Rung) -> bool:
+        """Return whether this bracket, with this last rung, gets no further jobs."""
+        return self._is_full(history, bracket, last, len(history.rung(bracket, last.resource)))
 
     def _promoted(
         self, history: History, bracket: int, lower: Rung, upper: Rung

@@ -59,7 +59,7 @@ class BOHBSearchCV(BaseSearch):
         [1]_, and at least a fortieth of `max_resources`. The others use results at the lowest rung
         of the current bracket: its own and, from earlier brackets, none ("none"), all ("all"),
         only from candidates that reached the last rung ("survivors") or only from candidates
-        stopped there ("same").
+        stopped there ("same"). With "none", up to 20 brackets run at the same time.
     n_initial : int or None, default=None
         Number of quasi-random candidates before the first model. None: 4 to 10, depending on the
         number of parameters.

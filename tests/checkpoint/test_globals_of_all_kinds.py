@@ -311,6 +311,8 @@ HARMLESS = {
         "class C:\n    run = uuid.uuid4().hex[:8]", None),
     "a time in a class": ("C.t0 * 0", "class C:\n    t0 = time.time()", None),
     "a seed of the moment": ("R.random() * 0", "R = np.random.default_rng()", None),
+    "a generator that time seeds": ("R.random() * 0",
+        "R = np.random.default_rng(int(time.time() * 1000))", None),
     "a counter": ("N * 0", "N = 0", "global N; N += 1"),
     "a log": ("len(LOG) * 0", "LOG = []", "LOG.append(1)"),
     "a cache": ("len(CACHE) * 0", "CACHE = {}", "CACHE[self.a] = X.sum()"),

@@ -22,8 +22,11 @@ EST = """
 import argparse, collections, dataclasses, datetime, enum, functools, importlib, json, os, pathlib
 import random, socket, sys, tempfile, threading, time, uuid
 import numpy as np
+import sksearch
 from sklearn.base import BaseEstimator
+from sklearn.dummy import DummyRegressor
 from sklearn.metrics import make_scorer
+from sklearn.model_selection import GridSearchCV
 class Est(BaseEstimator):
     def __init__(self, a=0.5):
         self.a = a
@@ -88,6 +91,55 @@ LOADED = {
         OWN + "\nown_settings.me = own_settings", "own_settings.me.__dict__['ALPHA']"),
     "a builtin": ("import builtins\nbuiltins.W_OF_TESTS = given", "W_OF_TESTS"),
     "what is set in place": ("W = np.zeros(2)\nW[:] = given", "W[1]"),
+    "arguments that are parsed when they are used": (
+        "def get():\n p = argparse.ArgumentParser()\n p.add_argument('w', type=float)\n"
+        " return p.parse_args().w", "get()"),
+    "an attribute of a member of an enum": (
+        "class M(enum.Enum):\n A = (1, given)\n def __new__(cls, v, w):\n"
+        "  o = object.__new__(cls)\n  o._value_ = v\n  o.w = w\n  return o", "M.A.w"),
+    "what is not a field of a dataclass": (
+        "@dataclasses.dataclass\nclass S:\n n: str = 'a'\nS_ = S()\nS_.w = given", "S_.w"),
+    "a special name of a class": ("class C:\n __rate__ = given", "C.__rate__"),
+    "what a module answers to a name": (
+        OWN + "\nown_settings.__getattr__ = lambda name, v=given: v", "own_settings.OTHER"),
+    "a slot of a kind of list": (
+        "class L(list):\n __slots__ = ('w',)\nL_ = L()\nL_.w = given", "L_.w"),
+    "a dict with attributes": (
+        "class D(dict):\n __getattr__ = dict.__getitem__\nD_ = D(w=given)", "D_.w"),
+    "an attribute of a kind of thread": (
+        "class T(threading.Thread):\n pass\nT_ = T()\nT_.w = given", "T_.w"),
+    "an attribute of a kind of handler": (
+        "import logging\nclass H(logging.Handler):\n pass\nH_ = H()\nH_.w = given", "H_.w"),
+    "an attribute of a logger": (
+        "import logging\nL = logging.getLogger('of_tests')\nL.w = given", "L.w"),
+    "an attribute of a date": (
+        "class D(datetime.date):\n pass\nD_ = D(2000, 1, 1)\nD_.w = given", "D_.w"),
+    **{
+        f"what a method of a kind of {what} reads": (
+            f"{imports}\nK = given\nclass Own({base}):\n def rate(self):\n  return K\n"
+            f"O = Own({args})", "O.rate()")
+        for what, imports, base, args in [
+            ("thread", "", "threading.Thread", ""), ("generator", "", "random.Random", "0"),
+            ("partial function", "", "functools.partial", "max"),
+            ("frame", "import pandas as pd", "pd.DataFrame", "{'a': [1]}"),
+            ("series", "import pandas as pd", "pd.Series", "[1]"),
+            ("sparse matrix", "from scipy import sparse", "sparse.csr_matrix", "np.eye(2)"),
+            ("float", "", "np.float64", "1.0"), ("reference", "import weakref", "weakref.ref",
+            "Est"),
+        ]
+    },
+    "compiled code": ("C = compile(str(given), 'x', 'eval')", "eval(C)"),
+    "what a law has noted": (
+        "from scipy import stats\nclass L(stats.rv_continuous):\n def _pdf(self, x):\n"
+        "  return self.w['a']\nL_ = L(a=0, b=1)\nL_.w = {'a': given}", "L_.w['a']"),
+    "an attribute that is set in a library": ("np.w_of_tests = given", "np.w_of_tests"),
+    "an attribute that is set in a class of a library": (
+        "BaseEstimator.w_of_tests = given", "BaseEstimator.w_of_tests"),
+    "a name in a query": (
+        "import pandas as pd\nW = given\nF = pd.DataFrame({'a': [1.0, 2.0]})",
+        "float(len(F.query('a <= @W')))"),
+    "the command line of the process": (
+        "sys.orig_argv[:] = [str(given)]", "float(sys.orig_argv[0]) * float(sys.argv[1])"),
     "a named setting beside a time": ("CFG = {'w': given, 't': time.time()}", "CFG['w']"),
     "many objects": ("class O: pass\nL = [O() for _ in range(20_000)]\nL[-1].w = given",
         "L[-1].w"),
@@ -103,6 +155,18 @@ OF_START = {
     "a generator that chance seeds": "np.random.default_rng()",
     "another generator": "np.random.RandomState()", "a lock": "threading.Lock()",
     "a dict with a time": "{'w': 1, 'began': time.time()}",
+    "many settings with a time": "{'a': 250 * 'w', 'began': time.time(), 'z': 2000 * 'w'}",
+    "a pool of threads": "__import__('concurrent.futures').futures.ThreadPoolExecutor(1)",
+    "a pool of processes": "__import__('concurrent.futures').futures.ProcessPoolExecutor(1)",
+    "a value for processes": "__import__('multiprocessing').Value('i', 0)",
+    "an array for processes": "__import__('multiprocessing').Array('i', 3)",
+    "a queue of processes": "__import__('multiprocessing').Queue()",
+    "a command": "__import__('subprocess').Popen(['true'])", "a socket": "socket.socket()",
+    "a loop of events": "__import__('asyncio').new_event_loop()",
+    "a fitted search": "sksearch.RandomSearchCV(DummyRegressor(), {'strategy': ['mean']},"
+        " n_iter=1, cv=2).fit([[1], [2], [3], [4]], [1, 2, 3, 4])",
+    "a fitted search of scikit-learn": "GridSearchCV(DummyRegressor(), {'strategy': ['mean']},"
+        " cv=2).fit([[1], [2], [3], [4]], [1, 2, 3, 4])",
 }  # fmt: skip
 
 
@@ -141,15 +205,47 @@ def test_a_setting_that_is_another_one_is_refused_and_can_be_accepted(what, tmp_
     start(source, 2.0, tmp_path, monkeypatch)
 
 
+def close():
+    """Let the user's object end, if it is a running one."""
+    made = sys.modules["users_script"].W
+    names = ("close",) if hasattr(made, "close") else ("wait", "shutdown")
+    for name in {*names} & {*dir(made)}:
+        getattr(made, name)()
+
+
 @pytest.mark.parametrize("what", OF_START)
 def test_natural_differences_between_starts_do_not_prevent_a_resume(what, tmp_path, monkeypatch):
     source = f"W = {OF_START[what]}\ndef value():\n    return W is not None"
     start(source, 1.0, tmp_path, monkeypatch)
+    close()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         start(source, 1.0, tmp_path, monkeypatch)
+    close()
+    caught = [each for each in caught if each.category is UserWarning]
     assert len(caught) <= (what != "a lock")  # in the same second there may be none
     assert all("users_script.W was" in str(each.message) for each in caught)
+
+
+def test_an_order_that_may_come_from_a_set_is_named(tmp_path, monkeypatch):
+    source = "D = dict([('a', 1.0), ('b', 2.0)][:: 3 - 2 * int(given)])\n"
+    source += "def value():\n    return next(iter(D.values()))"
+    start(source, 1.0, tmp_path, monkeypatch)
+    with pytest.warns(UserWarning, match=r"users_script.D was .*, now .* in the order 2, 1"):
+        start(source, 2.0, tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("name", ["pandas", "sklearn", "numpy", "decimal"])
+def test_what_is_read_beside_the_values_is_named(name, tmp_path, monkeypatch):
+    values = {
+        "pandas": "__import__('pandas').get_option('display.max_rows')",
+        "sklearn": "__import__('sklearn').get_config()['working_memory']",
+        "numpy": "len(np.geterr())", "decimal": "__import__('decimal').getcontext().prec",
+    }  # fmt: skip
+    source = f"def value():\n    return {values[name]}"
+    start(source, 1.0, tmp_path, monkeypatch)
+    with pytest.warns(UserWarning, match="settings of libraries in users_script.value"):
+        start(source, 1.0, tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize(
@@ -201,7 +297,6 @@ ITEM = "def value():\n    return D['a']"
         ("def value():\n    w = 1.0\n    return w", "def value():\n    v = 1.0\n    return v"),
         (ONE, f"def unused():\n    pass\n\n{ONE}"),
         (f"{TWO}\ndef f():\n    return 1", f"def f():\n    return 1\n{TWO}"),
-        (f"D = {{'a': 1, 'b': 2}}\n{ITEM}", f"D = dict(b=2, a=1)\n{ITEM}"),
         (f"D = {{'a': 2}}\n{ITEM}", f"D = {{'a': 1 + 1}}\n{ITEM}"),
         (ONE, f"UNUSED = 3\n{ONE}"),
         (

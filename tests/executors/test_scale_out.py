@@ -37,6 +37,7 @@ LEARNING = {
     "genetic": (sks.search.EvolutionSearchCV, {"n_iter": 12, "method": "genetic"}),
     "swarm": (sks.search.EvolutionSearchCV, {"n_iter": 12, "method": "pso"}),
     "BOHB": (sks.BOHBSearchCV, EPOCHS | {"n_iterations": 3}),
+    "lanes": (sks.BOHBSearchCV, EPOCHS | {"n_iterations": 3, "transfer": "none"}),
     "DEHB": (sks.search.DEHBSearchCV, EPOCHS | {"n_iterations": 3}),
     "GPHyperband": (sks.HyperbandSearchCV, EPOCHS | {"n_iterations": 3, "sampler": "gp"}),
     "TPEHalving": (sks.HalvingSearchCV, EPOCHS | {"n_iterations": 3, "sampler": "tpe"}),
@@ -118,6 +119,8 @@ def test_workers_for_the_folds_of_a_candidate_and_a_batch_size_change_nothing(na
          "are used as they arrive"),
         ("SearchCV", 2, {"workers": {"batch_size": 1}},
          "workers: 1 of 2 are used: 1 candidate at a time, each with 1 fit"),
+        ("lanes", 100, {"workers": {"batch_size": 1}},
+         "workers: 30 of 100 are used: 6 candidates at a time, each with 5 fits"),
         ("TPE", 1, {}, None),
     ],
 )  # fmt: skip
@@ -203,7 +206,7 @@ def test_workers_that_come_later_are_used_and_when_they_go_nothing_is_lost(sampl
     study = Study(Problem(Space(SPACE)), sampler, schedulers.FullFidelity(40))
     running, original = [], study.ask
 
-    def ask(n_idle=0):
+    def ask(n_idle=0, n_each=None):
         job = original(n_idle)
         running.append((clock.seconds, study.history.n_running))
         return job

@@ -114,6 +114,35 @@ def test_a_search_that_cannot_write_continues(stream, monkeypatch):
         line.update()
 
 
+BROKEN = [
+    BrokenPipeError(), OSError(5, "EIO"), OSError(28, "full"), ValueError("closed"),
+    RuntimeError("lost sys.stderr"), AttributeError("write"), UnicodeError("é"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("error", BROKEN, ids=repr)
+def test_a_terminal_that_cannot_be_written_to_does_not_end_a_search(error, monkeypatch):
+    class Broken:
+        encoding = "utf-8"
+
+        def write(self, text):
+            raise error
+
+        def flush(self):
+            raise error
+
+        def isatty(self):
+            return True
+
+    for name in ("stdout", "stderr"):
+        monkeypatch.setattr(sys, name, Broken())
+    with StatusLine(Counter(), 1) as line:
+        line.update()
+    assert isinstance(sys.stderr, Broken)
+    assert _status_line._Terminal.acquire()
+    _status_line._Terminal.release()
+
+
 # ---- terminals
 
 

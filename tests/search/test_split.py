@@ -358,11 +358,12 @@ def test_times_in_order_make_folds_that_do_not_train_on_the_future(index):
     "index",
     [
         pd.RangeIndex(N),
-        pd.DatetimeIndex([pd.NaT, *DAYS[1:]]),
         pd.DatetimeIndex(["2024-01-01"] * N),
-        pd.MultiIndex.from_arrays([DAYS, np.arange(N)]),
+        pd.MultiIndex.from_arrays([np.arange(N) % 3, np.arange(N)]),
+        pd.Index([object() for _ in range(N)]),
+        pd.Index(DAYS.astype(str)),
     ],
-    ids=["numbers", "missing", "one time", "two levels"],
+    ids=["numbers", "one time", "two levels", "objects", "texts"],
 )
 def test_without_times_in_order_folds_match_scikit_learn(index):
     search = SearchCV(Ridge(), ALPHAS, n_iter=2, random_state=0)
@@ -376,6 +377,26 @@ def test_times_in_no_order_are_named(index):
     with pytest.warns(UserWarning, match="these are not in order.*sort X and y by time"):
         assert has_folds(search.fit(table(index), Y), KFold(5))
     assert has_folds(search.set_params(cv=5).fit(table(index), Y), KFold(5))
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        pd.DatetimeIndex([pd.NaT, *DAYS[1:]]),
+        pd.MultiIndex.from_arrays([DAYS, np.arange(N)]),
+        pd.MultiIndex.from_arrays([np.arange(N) % 3, DAYS.to_period("D")]),
+        pd.Index([day.date() for day in DAYS]),
+        pd.Index([day.to_pydatetime() for day in DAYS], dtype=object),
+        DAYS - DAYS[0],
+    ],
+    ids=["missing", "a panel", "periods by name", "dates", "datetimes", "spans"],
+)
+def test_times_of_other_forms_are_named(index):
+    search = SearchCV(Ridge(), ALPHAS, n_iter=2, random_state=0)
+    with pytest.warns(UserWarning, match="index of X has times.*give X a sorted DatetimeIndex"):
+        assert has_folds(search.fit(table(index), Y), KFold(5))
+    with pytest.warns(UserWarning, match="index of y has times"):
+        assert has_folds(search.fit(np.asarray(table(index)), pd.Series(Y, index)), KFold(5))
 
 
 def test_folds_in_time_have_all_classes_if_two_can():

@@ -473,7 +473,7 @@ def test_the_benchmark_runs_and_continues(tmp_path, capsys):
     for _ in range(2):
         systems.main([*args, "--seeds", "1", "--record", str(record)])
     assert len(record.read_text().splitlines()) == 1
-    assert capsys.readouterr().out.startswith("penguins converted list 1.0 0 error")
+    assert capsys.readouterr().out.startswith("penguins converted list 1.0 0 4000 error")
 
 
 def test_scikit_learns_boosting_takes_categories_as_they_are(monkeypatch):

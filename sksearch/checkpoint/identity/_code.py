@@ -21,12 +21,39 @@ from typing import Any, NamedTuple
 
 from sksearch._utils._installed import is_installed, is_installed_file, is_installed_module
 
-READING = {"open", "load", "loadtxt", "genfromtxt", "fromfile", "memmap", "urlopen", "input"}
+READING = {
+    *("open", "load", "loadtxt", "genfromtxt", "fromfile", "memmap", "urlopen", "input", "read"),
+    *(
+        "loadmat",
+        "imread",
+        "fromregex",
+        "connect",
+        "urlretrieve",
+        "check_output",
+        "popen",
+        "Popen",
+    ),
+    *("run_path", "listdir", "scandir", "iterdir", "glob", "rglob"),
+    *("getline", "getlines", "HDFStore", "ZipFile", "File", "getsize", "getmtime", "stat"),
+}
+READS = ("read_", "load_", "fetch_", "open_")
+# Names by which code reads settings that libraries keep
+OF_LIBRARIES = {
+    *("get_option", "rcParams", "get_config", "geterr", "geterrcall", "getcontext"),
+    *("getrecursionlimit", "getlocale", "localeconv", "get_printoptions", "get_default_dtype"),
+}
+# Modules with attributes that depend on the computer
+OF_COMPUTER = {"sys", "os", "platform", "time", "socket"}
 # These names reach globals by text, so anything in their module may affect results,
-OF_OWN_MODULE = {"globals", "eval", "exec", "f_globals", "__globals__"}
+OF_OWN_MODULE = {"globals", "eval", "exec", "query", "f_globals", "__globals__"}
 # Names by which modules are reached by text
 OF_MODULES = {"import_module", "__import__", "modules"}
 OF_IMPORTED = {"getattr", "vars", "attrgetter", "__dict__", "getmembers", "dir"}
+# Names by which code reads the command line
+OF_ARGUMENTS = {
+    *("argv", "orig_argv", "parse_args", "parse_known_args", "parse_intermixed_args"),
+    *("parse_known_intermixed_args", "docopt", "ArgumentParser"),
+}
 OF_ENVIRONMENT = {"environ", "environb", "getenv", "getenvb", "expandvars"}
 OF_NOTEBOOKS = {"In", "Out", "exit", "quit", "get_ipython"}
 ENVIRONMENT = re.compile("[A-Z][A-Z0-9_]*")
@@ -34,7 +61,14 @@ ENVIRONMENT = re.compile("[A-Z][A-Z0-9_]*")
 HIDDEN = re.compile("__.*|_+(i+|[iod]h)?[0-9]*|_i[0-9]+|_exit_code")
 HAS_DOCSTRING = 0x4000000  # a flag of code objects, from Python 3.13 on
 NO_DATA = (types.MemberDescriptorType, types.GetSetDescriptorType)
-NO_NAMES = {"_abc_impl"}  # attributes that Python adds to classes
+# Attributes that Python and libraries add to classes
+NO_NAMES = {"_abc_impl"}
+ADDED = re.compile(
+    "__(module|qualname|name|doc|dict|weakref|slots|hash|annot.*|conditional_annot.*|match_args"
+    "|dataclass_.*|orig_.*|parameters|type_params|abstractmethods|firstlineno|static_attributes"
+    "|attrs_.*|pydantic_.*|members|new_member|protocol_.*|signature|.*_keys|total)__"
+)
+PLAIN = (str, bytes, int, float, complex, list, tuple, dict, set, frozenset)
 
 
 class Uses(NamedTuple):
@@ -61,7 +95,9 @@ def path_of(cls: Any) -> str:
 
 
 def made_of(value: Any) -> list:
-    """Return the bytecode of a function, the bases of a class, nothing for a module."""
+    """Return the bytecode of a function or of code, the bases of a class, nothing for a module."""
+    if isinstance(value, types.CodeType):
+        return [_bytecode(value)]
     if isinstance(value, type):
         return [[(short_path(base), not is_installed(base)) for base in value.__mro__]]
     return [_bytecode(value.__code__)] if isinstance(value, types.FunctionType) else []
@@ -105,6 +141,23 @@ def has_only_attributes(cls: Any) -> bool:
         and not dataclasses.is_dataclass(cls)
         and "__wrapped__" not in dir(cls)
     )
+
+
+def attributes_of(value: Any) -> dict[str, Any]:
+    """Return the attributes of an object, including those in slots of the user's classes."""
+    kinds = [base for base in type(value).__mro__ if not is_installed(base)]
+    slots = [vars(kind).get("__slots__", ()) for kind in kinds]
+    names = [n for each in slots for n in ((each,) if isinstance(each, str) else each)]
+    in_slots = {n: getattr(value, n) for n in names if hasattr(value, n)}
+    return in_slots | (getattr(value, "__dict__", None) or {})
+
+
+def additions(value: Any) -> dict[str, Any]:
+    """Return the attributes of an object that no installed base sets when it is created."""
+    made = [vars(base).get("__init__") for base in type(value).__mro__ if is_installed(base)]
+    functions = [each for each in made if isinstance(each, types.FunctionType)]
+    known = set().union(*(uses(function.__code__).stored for function in functions))
+    return {name: each for name, each in attributes_of(value).items() if name not in known}
 
 
 # ---- functions
@@ -174,20 +227,40 @@ def _parts_of_function(function):
     for other, is_whole in _own_modules(function, found):
         if is_whole:
             yield "", other
-        for name in sorted(found.words & vars(other).keys()):
+        for name in sorted((found.words | {"__getattr__"}) & vars(other).keys()):
             yield f"{other.__name__}.{name}", vars(other)[name]
-    if "argv" in found.words:
+    for name in sorted(found.names & space.keys()):
+        yield from _set_in_library(space[name], found.attributes)
+    if found.words & OF_ARGUMENTS:
         yield "sys.argv", sys.argv[1:]
+
+
+def _set_in_library(owner, names):
+    """Attributes of an installed module or class that the user may have set."""
+    is_module = isinstance(owner, types.ModuleType)
+    if is_module and (owner.__name__ in OF_COMPUTER or not is_installed_module(owner)):
+        return
+    if not is_module and not (isinstance(owner, type) and is_installed(owner)):
+        return
+    for name in sorted(names & vars(owner).keys()):
+        value = vars(owner)[name]
+        home = sys.modules.get(getattr(value, "__module__", None) or "")
+        is_code = isinstance(value, (types.FunctionType, type))
+        is_own = is_code and home is not None and not is_installed_module(home)
+        if is_own or (isinstance(value, (str, int, float)) and not HIDDEN.fullmatch(name)):
+            yield f"{owner.__name__}.{name}", value
 
 
 def unseen_in(function: types.FunctionType) -> list[str]:
     """Name the inputs of a function that cannot be compared."""
     found, space = uses(function.__code__), function.__globals__
-    reading = {n for n in found.words if n in READING or n.startswith("read_")}
-    reads = any(name not in space or is_installed(space[name]) for name in reading)
-    imports = found.words & OF_MODULES and not _named_by_text(function)
-    kinds = ["files"] * reads + ["modules"] * bool(imports)
-    return [f"{kind} in {path_of(function)}" for kind in kinds]
+    foreign = {name for name in found.words if name not in space or is_installed(space[name])}
+    kinds = {
+        "files": any(name in READING or name.startswith(READS) for name in foreign),
+        "settings of libraries": bool(foreign & OF_LIBRARIES),
+        "modules": found.words & OF_MODULES and not _named_by_text(function),
+    }
+    return [f"{kind} in {path_of(function)}" for kind, is_used in kinds.items() if is_used]
 
 
 def environment(texts: set[str]) -> dict[str, str | None]:
@@ -266,7 +339,10 @@ def _parts_of_class(cls):
     for base in cls.__mro__:
         for name, value in [] if is_installed(base) else sorted(vars(base).items()):
             is_code = isinstance(unwrapped(value), (types.FunctionType, type, property))
-            is_hidden = name[:2] == name[-2:] == "__" or name in NO_NAMES
+            is_special = name[:2] == name[-2:] == "__"
+            is_hidden = name in NO_NAMES or (
+                is_special and (ADDED.fullmatch(name) or not isinstance(value, PLAIN))
+            )
             if isinstance(value, types.ModuleType) and not is_installed_module(value):
                 yield "", value
             if is_code or not (is_hidden or isinstance(value, NO_DATA)):

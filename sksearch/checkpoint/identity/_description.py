@@ -13,6 +13,7 @@ import gc
 import json
 import logging
 import random
+import socket
 import threading
 import types
 import uuid
@@ -28,7 +29,14 @@ from scipy.stats.distributions import rv_frozen
 
 from sksearch._utils._installed import is_installed, is_installed_module
 from sksearch._utils._terminal import ADDRESS
-from sksearch.checkpoint.identity._code import given_to, has_only_attributes, path_of
+from sksearch.checkpoint.identity._code import (
+    additions,
+    attributes_of,
+    given_to,
+    has_only_attributes,
+    made_of,
+    path_of,
+)
 from sksearch.checkpoint.identity._digests import (
     OPAQUE,
     SCALARS,
@@ -38,7 +46,12 @@ from sksearch.checkpoint.identity._digests import (
     hidden,
     numpy_scalar,
 )
-from sksearch.checkpoint.identity._of_start import marked, without_marks
+from sksearch.checkpoint.identity._of_start import (
+    in_this_start,
+    marked,
+    order_mark,
+    settled,
+)
 
 MANY = 1000  # items from which on a list is described by a digest
 DEEPEST = 60  # levels of nested objects
@@ -54,13 +67,21 @@ TOOLS = (
     *(type(threading.Lock()), type(threading.RLock()), logging.Handler),
     *(weakref.WeakSet, weakref.WeakKeyDictionary, weakref.WeakValueDictionary),
 )
+# Attributes by which an object of a library is a running thing: a pool, a queue, a progress bar
+RUNNING = (
+    *(threading.Event, threading.Condition, threading.Semaphore, threading.Thread, socket.socket),
+    *(type(threading.Lock()), type(threading.RLock())),
+)
+OF_PROCESSES = {"multiprocessing.synchronize", "_multiprocessing"}  # modules of other locks
 GENERATORS = (
     *(np.random.RandomState, np.random.Generator, np.random.BitGenerator),
     *(np.random.SeedSequence, random.Random),
 )
+UNNAMED = (collections.OrderedDict, np.generic)  # bases that come before dict and float
 LAWS = (stats.rv_continuous, stats.rv_discrete)
 DRAWN = 2**64  # larger seeds were drawn by the system, which draws 128 bits
 DATES = (date, time, timedelta, uuid.UUID, PurePath)
+OF_MEMBERS = {"_value_", "_name_", "__objclass__", "_sort_order_"}  # attributes of any enum's
 
 SHORT = (bool, float, type(None))  # types with short texts
 
@@ -189,30 +210,65 @@ class Visitor:
         return self._ways[kind]
 
     def _way_of(self, kind):
-        """Find the method that describes objects of a class."""
+        """Find the method that describes objects of a class.
+
+        A subclass of the user's may add methods and attributes to those of its base.
+        """
+        way, is_named = self._way_of_base(kind)
+        return way if is_named or is_installed(kind) else self._with_additions(way)
+
+    def _way_of_base(self, kind):
+        """Find the method for a class or its base, and return whether its text has the class."""
         if (way := self._tables.way_of(kind)) is not None:
-            return way
+            return way, issubclass(kind, np.ndarray)
         for classes, way in (
             (enum.Enum, self._enum), (type, self._class), (types.ModuleType, self._module),
-            (logging.Logger, lambda value: f"logger {value.name}"), (np.ufunc, self._ufunc),
-            (TOOLS, lambda value: path_of(kind)), (types.FunctionType, self._function),
-            (functools.partial, self._partial), (types.MethodType, self._method),
-            (weakref.ref, lambda value: f"reference to {self.visit(value())}"),
-            (types.BuiltinFunctionType, self._builtin), (np.generic, self._numpy_scalar),
-            (DATES, self._date),
+            (types.FunctionType, self._function), (DATES, self._date),
             ((list, tuple), self._list), ((set, frozenset), self._set),
+            ((dict, types.MappingProxyType), self._dict), (threading.local, self._attributes),
+            ((str, bytes, int, float, complex), self._scalar),
+        ):  # fmt: skip
+            if issubclass(kind, classes) and not issubclass(kind, UNNAMED):
+                return way, True
+        if (way := self._unnamed_way(kind)) is not None:
+            return way, False
+        if hasattr(kind, "get_params"):
+            return self._estimator, True
+        way = self._attributes if has_only_attributes(kind) else self._object
+        return (self._running(way) if self._whole and is_installed(kind) else way), True
+
+    def _unnamed_way(self, kind):
+        """Find the method for a class or its base; its text does not have the class."""
+        for classes, way in (
+            (logging.Logger, self._logger), (np.ufunc, self._ufunc), (types.CodeType, self._code),
+            (TOOLS, lambda value: path_of(kind)), (functools.partial, self._partial),
+            (types.MethodType, self._method), (types.BuiltinFunctionType, self._builtin),
+            (weakref.ref, lambda value: f"reference to {self.visit(value())}"),
             (collections.OrderedDict, lambda value: f"in order {self.visit([*value.items()])}"),
-            ((dict, types.MappingProxyType), self._dict),
-            ((str, bytes, int, float, complex), self._scalar), (rv_frozen, self._distribution),
+            (np.generic, self._numpy_scalar), (contextvars.ContextVar, self._variable),
+            (rv_frozen, self._distribution), (GENERATORS, self._generator),
             (LAWS, lambda value: f"{value.name}{self._law(value)}"),
-            (threading.local, self._attributes), (contextvars.ContextVar, self._variable),
-            (GENERATORS, self._generator),
         ):  # fmt: skip
             if issubclass(kind, classes):
                 return way
-        if hasattr(kind, "get_params"):
-            return self._estimator
-        return self._attributes if has_only_attributes(kind) else self._object
+        return None
+
+    def _running(self, way):
+        """Return a method that marks what differs between starts since it is running."""
+
+        def of(value):
+            text, parts = way(value), [value, *getattr(value, "__dict__", {}).values()]
+            if any(isinstance(v, RUNNING) or type(v).__module__ in OF_PROCESSES for v in parts):
+                return in_this_start(path_of(type(value)), digest(settled(text)))
+            return text
+
+        return of
+
+    def _with_additions(self, way):
+        """Return a method that adds the user's class and attributes to the text of its base."""
+        return lambda value: (
+            f"{self._call(self.visit(type(value)), additions(value))} {way(value)}"
+        )
 
     def _call(self, name, fields):
         """Write fields as ``name(key=text, ...)``, sorted by key."""
@@ -229,13 +285,22 @@ class Visitor:
 
     def _enum(self, value):
         kind = type(value)
-        of = "" if is_installed(kind) else f"={self.visit(value.value)}"
-        return f"{self.visit(kind)}.{value.name}{of}"
+        if is_installed(kind):
+            return f"{path_of(kind)}.{value.name}"
+        own = {k: v for k, v in vars(value).items() if k not in OF_MEMBERS}
+        text = f"{self.visit(kind)}.{value.name}={self.visit(value.value)}"
+        return self._call(text, own) if own else text
 
     def _module(self, value):
         if self._reached is not None and not is_installed_module(value):
             self._reached.name_of(value)
         return value.__name__
+
+    def _code(self, value):
+        return f"code #{digest(self._items(made_of(value)))}"
+
+    def _logger(self, value):
+        return self._call(f"logger {value.name}", additions(value)).removesuffix("()")
 
     def _ufunc(self, value):
         # A ufunc of `np.frompyfunc` has a Python function, which no attribute reveals.
@@ -279,7 +344,7 @@ class Visitor:
                 items = self._sorted(items.items())
             text = "\n".join(map(self.visit, items))
         # Among this many numbers, one may equal this process's ID by chance.
-        return hidden(all_of + without_marks(text))
+        return hidden(all_of + settled(text))
 
     def _as_json(self, value):
         """Return the attributes of an object with nothing else, otherwise a text."""
@@ -287,7 +352,7 @@ class Visitor:
         if self._is_plain(kind):
             self._spend(7)
             return {"$": self.visit(kind), "is": vars(value)}
-        return {"$": without_marks(self.visit(value))}
+        return {"$": settled(self.visit(value))}
 
     def _is_plain(self, kind):
         """Return whether objects of a class are their attributes, and all of these matter."""
@@ -298,10 +363,15 @@ class Visitor:
     def _name(self, value):
         """Name the class of a container or a scalar, unless it is a Python built-in."""
         kind = type(value)
-        own = (list, tuple, dict, set, frozenset)
-        name = "" if kind in own else self.visit(kind)
-        attributes = getattr(value, "__dict__", None)
-        return self._call(name, attributes) if attributes else name
+        if kind in (list, tuple, dict, set, frozenset):
+            return ""
+        own = self._own(value)
+        return self._call(self.visit(kind), own) if own else self.visit(kind)
+
+    def _own(self, value):
+        """Return the attributes of an object, but for cached properties."""
+        cached = self._cached_names(type(value))
+        return {k: v for k, v in attributes_of(value).items() if k not in cached}
 
     def _list(self, value):
         name = self._name(value)
@@ -322,8 +392,7 @@ class Visitor:
     def _sorted(self, items):
         """Texts of many items, in an order independent of the start."""
         return sorted(
-            repr(item) if type(item) in SCALARS else without_marks(self.visit(item))
-            for item in items
+            repr(item) if type(item) in SCALARS else settled(self.visit(item)) for item in items
         )
 
     def _dict(self, value):
@@ -333,13 +402,16 @@ class Visitor:
         if len(value) > MANY:
             return self._long(name or "dict", value, dict(value))
         pairs = [f"{self.visit(k)}: {self.visit(v)}" for k, v in value.items()]
-        # The order determines the search's first draws.
-        return f"{name}{{{', '.join(pairs if self._exact else sorted(pairs))}}}"
+        if self._exact:  # the order determines the search's first draws
+            return f"{name}{{{', '.join(pairs)}}}"
+        text = f"{name}{{{', '.join(sorted(pairs))}}}"
+        # Code may use the order, which differs by nature if the keys come from a set.
+        return text + order_mark(pairs) if self._whole else text
 
     def _date(self, value):
         """Describe a date, a time, an identifier or a path."""
         text = repr(str(value)) if isinstance(value, PurePath) else str(value)
-        return f"{self.visit(type(value))}({self._of_start(value) or text})"
+        return f"{self._name(value)}({self._of_start(value) or text})"
 
     def _scalar(self, value):
         """Describe a scalar of a subclass of a Python built-in."""
@@ -351,7 +423,7 @@ class Visitor:
         """Describe a random generator by its state, marked if it was seeded by chance."""
         if not (self._whole or self._exact):
             return _opaque(value)
-        state = digest(without_marks(self.visit(self._reduced(value))))
+        state = digest(settled(self.visit(self._reduced(value))))
         source = getattr(value, "_bit_generator", getattr(value, "bit_generator", value))
         entropy = getattr(getattr(source, "seed_seq", source), "entropy", None)
         if isinstance(entropy, int) and entropy >= DRAWN:
@@ -376,10 +448,11 @@ class Visitor:
         if type(getattr(stats, dist.name or "", None)) is type(dist):
             return ""
         # A histogram, values with masses, a subclass: the rest is in its attributes.
+        known = _known_of_laws()
         own = {
             key: item
             for key, item in vars(dist).items()
-            if isinstance(item, (str, int, float, tuple, list, np.ndarray))
+            if key not in known or isinstance(item, (str, int, float, tuple, list, np.ndarray))
         }
         return f" of {self._call(self.visit(type(dist)), own)}"
 
@@ -390,6 +463,9 @@ class Visitor:
         fields = {name: param for name, param in params.items() if not is_free(name, value)}
         if self._whole:  # fitted attributes
             fields |= {k: v for k, v in vars(value).items() if k not in params}
+            if isinstance(results := fields.get("cv_results_"), dict):  # a search: no seconds
+                fields = {k: v for k, v in fields.items() if k in params or k.startswith("best_")}
+                fields["cv_results_"] = {k: v for k, v in results.items() if "_time" not in k}
         return self._call(self.visit(type(value)), fields)
 
     def _attributes(self, value):
@@ -405,8 +481,9 @@ class Visitor:
         if "__wrapped__" in getattr(value, "__dict__", ()) and callable(value):
             return f"{self.visit(type(value))}({self.visit(value.__wrapped__)})"
         if dataclasses.is_dataclass(value):
-            fields = {each.name: getattr(value, each.name) for each in dataclasses.fields(value)}
-            return self._call(self.visit(type(value)), fields)
+            names = [each.name for each in dataclasses.fields(value)]
+            fields = {name: getattr(value, name) for name in names if hasattr(value, name)}
+            return self._call(self.visit(type(value)), fields | self._own(value))
         name, parts = self.visit(type(value)), self._reduced(value)
         if isinstance(parts, dict):
             return self._call(name, parts)
@@ -446,6 +523,13 @@ class Visitor:
             cached = [n for n, each in members if isinstance(each, functools.cached_property)]
             self._cached[kind] = set(cached)
         return self._cached[kind]
+
+
+@functools.cache
+def _known_of_laws():
+    """Names of the attributes that all distributions have."""
+    laws = stats.rv_continuous(name="law"), stats.rv_discrete(name="law")
+    return {name for law in laws for name in vars(law)}
 
 
 def _opaque(value):

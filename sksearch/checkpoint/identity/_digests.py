@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from sksearch.checkpoint.identity._code import path_of
-from sksearch.checkpoint.identity._of_start import neutral
+from sksearch.checkpoint.identity._of_start import neutral, shortened
 
 SCALARS = (type(None), bool, int, float, complex, str, bytes)
 LONGEST = 2000  # characters of a description; a longer one ends with a digest of its whole
@@ -29,9 +29,9 @@ def hidden(text: str) -> str:
 
 def cut(text: str, limit: int = LONGEST) -> str:
     """Shorten a text to `limit` characters, so that different texts stay different."""
-    if len(text) <= limit:
+    if len(text) <= limit or len(neutral(text)) <= limit:
         return text
-    return f"{text[: limit - 32]} ... {hidden(text)}"
+    return f"{shortened(text, limit - 32)} ... {hidden(text)}"
 
 
 def numpy_scalar(value: Any) -> str:

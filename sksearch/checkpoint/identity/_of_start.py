@@ -11,6 +11,7 @@ import datetime
 import functools
 import linecache
 import os
+import random
 import re
 import socket
 import sys
@@ -29,6 +30,7 @@ LEAST_PID = 1000  # smaller numbers are settings more often than process IDs
 UNITS = {10: 1, 13: 1e3, 16: 1e6, 19: 1e9}  # digits of the time in seconds to nanoseconds
 HAS_DIGIT = re.compile("[0-9]|tmp")
 MARK = re.compile("⟦([a-z]+) ([^⟦⟧]*)⟧")
+ORDER = re.compile("⟦order [^⟦⟧]*⟧")
 # A statement of only these, constants, and variables set by such statements.
 SOURCES = {
     *("time", "time_ns", "perf_counter", "monotonic", "process_time", "now", "today", "utcnow"),
@@ -39,15 +41,17 @@ SOURCES = {
 FORMS = {
     *("hex", "int", "bytes", "str", "float", "round", "format", "isoformat", "timestamp"),
     *("replace", "split", "join", "encode", "decode", "Path", "path", "name"),
-    *("datetime", "date", "timezone", "utc", "UTC"),
+    *("datetime", "date", "timezone", "utc", "UTC", "random", "default_rng", "RandomState"),
+    "Random",
 }
 MODULES = {
     *("time", "datetime", "uuid", "os", "secrets", "tempfile"),
-    *("socket", "platform", "threading", "pathlib"),
+    *("socket", "platform", "threading", "pathlib", "random", "numpy"),
 }
 PLAIN = (
     *(str, bytes, int, float, np.generic, uuid.UUID, PurePath),
     *(datetime.date, datetime.time, time.struct_time),
+    *(np.random.Generator, np.random.RandomState, random.Random),
 )
 PATTERN = r"""
 (?P<name>(?<![0-9a-f])[0-9a-f]{{8}}(?P<hyphen>-?)[0-9a-f]{{4}}(?P=hyphen)[14][0-9a-f]{{3}}(?P=hyphen)
@@ -96,10 +100,10 @@ def marked_by_statement(name: str, value: Any, text: str) -> str:
 
 def _sources(module):
     """The texts of a module: its file, or the cells of a notebook."""
-    cells, file = vars(module).get("In"), getattr(module, "__file__", None)
+    cells, file = map(vars(module).get, ("In", "__file__"))
     if isinstance(cells, list):
         return tuple(map(str, cells))
-    if not file:
+    if not isinstance(file, str):
         return ()
     linecache.checkcache(file)
     return ("".join(linecache.getlines(file)),)
@@ -166,9 +170,37 @@ def without_marks(text: str) -> str:
     return MARK.sub(r"\2", text) if "⟦" in text else text
 
 
+def settled(text: str) -> str:
+    """Return a text without its marks, and without the order of dicts."""
+    return without_marks(ORDER.sub("", text))
+
+
+def in_this_start(name: str, text: str) -> str:
+    """Return the text of something that is another one in each start."""
+    return f"{name} {_mark('running', text)}"
+
+
+def order_mark(texts: list[str]) -> str:
+    """Return a mark with the order of texts; empty if they are sorted."""
+    places = {text: str(n) for n, text in enumerate(sorted(texts), 1)}
+    order = ", ".join(places[text] for text in texts)
+    return "" if texts == [*places] else _mark("order", f" in the order {order}")
+
+
 def neutral(text: str) -> str:
-    """Return a text with marks, and without the marked contents."""
-    return MARK.sub(r"⟦\1⟧", text) if "⟦" in text else text
+    """Return a text with marks, and without the marked contents and the order of dicts."""
+    return MARK.sub(r"⟦\1⟧", ORDER.sub("", text)) if "⟦" in text else text
+
+
+def shortened(text: str, length: int) -> str:
+    """Return the beginning of a text: the same for texts that differ only in marked contents."""
+    kept, end = "", 0
+    for found in MARK.finditer(text):
+        kept += text[end : found.start()]
+        if (left := length - len(neutral(kept))) <= 0:
+            return kept[: len(kept) + left]
+        kept, end = kept + found[0], found.end()
+    return kept + text[end : end + max(0, length - len(neutral(kept)))]
 
 
 def _mark(kind, text):

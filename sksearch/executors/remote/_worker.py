@@ -11,7 +11,7 @@ from typing import Any
 
 import joblib
 
-from sksearch._utils._numerics import controller
+from sksearch._utils._numerics import one_thread
 from sksearch._utils._pickles import dumps, loads
 from sksearch.executors import _shared_data
 from sksearch.executors._base import TaskEnvironment
@@ -163,7 +163,7 @@ def _one_blas_thread_in_any_thread() -> AbstractContextManager:
     """Limit BLAS to one thread in any thread; `run_task` does so only in the main thread."""
     if threading.current_thread() is threading.main_thread():
         return nullcontext()  # `run_task` does it
-    return controller().limit(limits=1, user_api="blas")
+    return one_thread("blas")
 
 
 @contextmanager

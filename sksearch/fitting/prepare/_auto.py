@@ -49,6 +49,7 @@ from sksearch._utils._compat import is_valid_value, num_samples
 from sksearch._utils._terminal import counted, warn
 from sksearch._utils._typing import Estimator, Samples
 from sksearch.base import Resource, Sampler, Scheduler
+from sksearch.base._declarations import have_lanes
 from sksearch.estimators._composed import find_space, listed, unknown_parts
 from sksearch.estimators._default import default_space
 from sksearch.estimators._first import first_candidates
@@ -80,6 +81,7 @@ from sksearch.fitting.run._plan import SearchPlan
 from sksearch.fitting.run._setup import learns
 from sksearch.history import Problem
 from sksearch.samplers._warm_start import EarlierTask
+from sksearch.schedulers._brackets import MAX_LANES
 from sksearch.space import Outcome, Space
 from sksearch.space._values import equal
 
@@ -302,6 +304,8 @@ def use_of_workers(
     if not at_once and learns(sampler, scheduler):
         n = workers.n_under_way(n_workers, n_tasks)
         at_once = n == math.inf
+        if have_lanes(sampler, scheduler):
+            n *= min(MAX_LANES, len({rung.bracket for rung in plan.rungs}))
     used = min(n_workers, plan.n_first_fits, n * n_tasks)
     how = "; results are used as they arrive" if at_once else ""
     if n * n_tasks < min(n_workers, plan.n_first_fits):

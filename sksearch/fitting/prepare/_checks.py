@@ -66,10 +66,25 @@ def check_training(
     resource: Resource, estimator: Estimator, space: Space, fit_params: dict, X: Samples
 ) -> None:
     """Raise an error if the estimator cannot use this resource or these parameters."""
+    _check_futures(estimator, space)
     resource.check(estimator, space.names)
     check_fit_params(estimator, fit_params, space.names, resource.acts_on == "calls")
     if resource.continues and resource.comparable:  # otherwise pipelines are fitted as a whole
         check_resampled(estimator, fit_params, num_samples(X))
+
+
+def _check_futures(estimator: Estimator, space: Space) -> None:
+    """Raise TypeError for a parameter that is a Dask future, since clones have unusable copies."""
+    values = dict(estimator.get_params())
+    values |= {d.name: v for d in space.all_dimensions for v in getattr(d, "choices", ())}
+    for name, value in values.items():
+        classes = [f"{cls.__module__}.{cls.__name__}" for cls in type(value).__mro__]
+        if "distributed.client.Future" in classes:
+            raise TypeError(
+                f"The parameter {name!r} is a Dask Future, which scikit-learn's clone copies, and "
+                "a copy has no client: pass its value, future.result(), which is sent to each "
+                "worker once."
+            )
 
 
 def check_rates(

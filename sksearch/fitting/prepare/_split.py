@@ -119,12 +119,8 @@ def choose_cv(
         return _by_group(cv, X, y, groups, _can_stratify(estimator, y))
     if cv is None and (index := _times_of(X)) is not None:
         return _by_time(index, y, _can_stratify(estimator, y))
-    if cv is None and _has_unsorted_times(X):
-        note = (
-            "scikit-learn's default, although the index of X has times: these are not in order, "
-            "so folds train on the future; sort X and y by time to avoid this, or pass "
-            f"cv={N_FOLDS}"
-        )
+    if cv is None and (doubt := glance(_unused_times, X, y)):
+        note = f"scikit-learn's default, although the index of {doubt}, or pass cv={N_FOLDS}"
         warn(f"Folds are {note}.")
         return cv, note
     n_folds = _fewer_folds(y) if cv is None and _can_stratify(estimator, y) else N_FOLDS
@@ -232,11 +228,35 @@ def _times_of(X: Samples) -> Any:
     return index if in_order and index.nunique() >= MIN_TIMES else None
 
 
-def _has_unsorted_times(X: Samples) -> bool:
-    """True if the index of a pandas DataFrame contains unsorted times."""
-    pandas, index = sys.modules.get("pandas"), getattr(X, "index", None)
-    if pandas is None or not isinstance(index, pandas.DatetimeIndex | pandas.PeriodIndex):
-        return False
-    if index.hasnans or index.is_monotonic_increasing:
-        return False
-    return index.nunique() >= MIN_TIMES
+def _unused_times(X: Samples, y: Targets) -> str:
+    """Say that an index, of y if X has none, has times that give no folds; otherwise ""."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None:
+        return ""
+    name, index = "X", getattr(X, "index", None)
+    if not isinstance(index, pandas.Index):
+        name, index = "y", getattr(y, "index", None)
+    if not isinstance(index, pandas.Index):
+        return ""
+    levels = [index.get_level_values(n) for n in range(index.nlevels)]
+    if not any(_are_times(pandas, each) and each.nunique() >= MIN_TIMES for each in levels):
+        return ""
+    plain = isinstance(index, pandas.DatetimeIndex | pandas.PeriodIndex)
+    if name == "X" and plain and not index.hasnans:
+        return (
+            "X has times: these are not in order, so folds train on the future; sort X and y by "
+            "time to avoid this"
+        )
+    return (
+        f"{name} has times, so folds train on the future; give X a sorted DatetimeIndex to avoid "
+        "this"
+    )
+
+
+def _are_times(pandas: Any, index: Any) -> bool:
+    """True if an index contains times, as dtype or as objects."""
+    kinds = pandas.DatetimeIndex | pandas.PeriodIndex | pandas.TimedeltaIndex
+    if isinstance(index, kinds):
+        return True
+    is_object = index.dtype == object
+    return is_object and pandas.api.types.infer_dtype(index, skipna=True) in ("date", "datetime")

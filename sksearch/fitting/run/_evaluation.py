@@ -13,7 +13,6 @@ from itertools import pairwise
 from traceback import format_exc
 from typing import Any
 
-import numpy as np
 from sklearn.base import clone
 
 from sksearch._utils._clock import now, open_clock, wall_time
@@ -199,8 +198,7 @@ def rows_of(context: Context, task: Task) -> tuple[Any, Any]:
     train, test = context.splits[task.fold]
     if context.sample is not None:
         train = context.sample.rows(train, context.strata, context.seed, task.fold)
-    rng = np.random.default_rng((context.seed, task.fold))
-    args = context.strata, task.resource, num_samples(context.X), rng
+    args = context.strata, task.resource, num_samples(context.X), context.seed
     rows = context.resource._split(task.fold, train, test, *args)
     return to_namespace_of(context.X, rows)
 

@@ -88,7 +88,7 @@ def learns(sampler: Sampler, scheduler: Scheduler) -> bool:
 class OneThreadStudy(Study):
     """Proposes with one BLAS thread, as with workers, so that results are bit-identical."""
 
-    def ask(self, n_idle: int = 0) -> Job | None:
+    def ask(self, n_idle: int = 0, n_each: int | None = None) -> Job | None:
         """Return the next job."""
         with one_blas_thread():
-            return super().ask(n_idle)
+            return super().ask(n_idle, n_each)
