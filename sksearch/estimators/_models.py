@@ -87,7 +87,8 @@ def default_models(
 
     Raises
     ------
-    ValueError If X and y are not a table and its targets, or `task` is invalid.
+    ValueError If X and y are not a table and its targets, `task` is invalid, or y has dates,
+        infinite values, a single value, or numbers as texts.
 
     Examples
     --------
