@@ -23,6 +23,10 @@ AMOUNT = re.compile(  # of money, or in percent
     r"([-+$€£¥\s]*)((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d*)?)\s*[%$€£¥]?\s*"
 )
 NUMERAL = re.compile(r"[-+$€£¥\s]*[\d.,]+\s*[%$€£¥]?\s*")  # also with a decimal comma
+DATE = re.compile(  # as a text without spaces
+    r"\d{4}([-/.])[01]?\d\1[0-3]?\d(T\S*)?|[0-3]?\d([-/.])[0-3]?\d\3(\d\d)?\d\d"
+)
+CLOCK = re.compile(r"\s*(\d{1,2}):([0-5]\d)(?::([0-5]\d(?:\.\d*)?))?\s*")  # times of day, spans
 ID = re.compile(r"(?i:(^|[\W_])(id|uuid|guid|key|index)$)|[a-z]I[Dd]$")  # as names of columns end
 
 
@@ -126,7 +130,12 @@ def doubt_of_gaps(labels: np.ndarray) -> str:
 
 
 def number_in(text: object) -> float:
-    """Return the number in a text such as "$1,200.50", "12 %" or "true", NaN for any other."""
+    """Return the number in a text such as "$1,200.50", "12 %", "true" or "13:05" (seconds).
+
+    NaN for any other text.
+    """
+    if isinstance(text, str) and (clock := CLOCK.fullmatch(text)):
+        return 3600.0 * int(clock[1]) + 60 * int(clock[2]) + float(clock[3] or 0)
     found = AMOUNT.fullmatch(text) if isinstance(text, str) else None
     if found is None:
         return {"true": 1.0, "false": 0.0}.get(str(text).strip().lower(), math.nan)
@@ -146,6 +155,8 @@ def is_id(name: object, column: Any) -> bool:
     ):
         return False
     if any(len(str(text).split()) > 1 for text in texts):  # names and documents
+        return False
+    if all(DATE.fullmatch(str(text)) or CLOCK.fullmatch(str(text)) for text in texts):
         return False
     numbers = glance(values.astype, float)  # of measurements as texts some have digits
     if numbers is None:

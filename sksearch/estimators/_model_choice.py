@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils import ClassifierTags
+from sklearn.utils.validation import has_fit_parameter
 
 from sksearch._utils._compat import routing_enabled
 from sksearch.estimators._default import own_candidate
@@ -68,6 +69,7 @@ class OneOf(Pipeline):
     _parameter_constraints: dict = {}
     memory = transform_input = None
     verbose = False
+    unweighted: tuple[str, ...] = ()  # models that "auto" leaves out, as they take no weights
 
     def __init__(self, models: list, model: str | None = None) -> None:
         self.models = models
@@ -173,13 +175,16 @@ class AutoModels(OneOf):
         # Any method that a model may have: meta-estimators look for it before `fit`.
         self.named, self.steps = [], [("auto", DummyClassifier())]
 
-    def settle(self, X: Any, y: Any) -> None:
-        """Choose the models for these data."""
+    def settle(self, X: Any, y: Any, fit_params: Mapping[str, Any]) -> None:
+        """Choose the models for these data, and for weights if there are any."""
         from ._models import default_models
 
         if y is None:
             raise ValueError("estimator='auto' chooses models by y, but y is missing: pass y.")
-        self.models, self.model = default_models(X, y), None
+        self.models, self.model, self.unweighted = default_models(X, y), None, ()
+        if fit_params.get("sample_weight") is not None:
+            self.unweighted = tuple(n for n, model in self.models if not _takes_weights(model))
+            self.models = [pair for pair in self.models if pair[0] not in self.unweighted]
         self.named = _named(self.models)
         self._choose()
 
@@ -220,16 +225,33 @@ def as_models(estimator: Any) -> Any:
     return OneOf(list(estimator)) if isinstance(estimator, list | tuple) else estimator
 
 
-def settle(estimator: Any, X: Any, y: Any) -> None:
-    """Choose the models of "auto" for the given data."""
+def settle(estimator: Any, X: Any, y: Any, fit_params: Mapping[str, Any]) -> None:
+    """Choose the models of "auto" for the given data and arguments of ``fit``."""
     if isinstance(estimator, AutoModels):
-        estimator.settle(X, y)
+        estimator.settle(X, y, fit_params)
 
 
 def settled(estimator: Any) -> Any:
     """Return the models chosen by "auto" as a `OneOf`; any other estimator unchanged."""
     is_auto = isinstance(estimator, AutoModels) and estimator.named
-    return OneOf(estimator.models) if is_auto else estimator
+    return _like(estimator, OneOf(estimator.models)) if is_auto else estimator
+
+
+def _like(estimator: OneOf, made: OneOf) -> OneOf:
+    made.unweighted = estimator.unweighted
+    return made
+
+
+def note_on_weights(estimator: Any) -> list[str]:
+    """Return a line on the models that "auto" leaves out, as they take no weights."""
+    if not (names := getattr(estimator, "unweighted", ())):
+        return []
+    return [f"models left out, as their fit accepts no sample_weight: {', '.join(names)}"]
+
+
+def _takes_weights(model: Any) -> bool:
+    last = last_step(model)
+    return has_fit_parameter(getattr(last, "estimator", last), "sample_weight")
 
 
 def without(estimator: Any, names: Collection[str]) -> Any:
@@ -237,7 +259,8 @@ def without(estimator: Any, names: Collection[str]) -> Any:
     if not (names and isinstance(estimator, OneOf)):
         return estimator
     kept = [pair for pair in estimator.named if pair[0] not in names]
-    return OneOf(kept, None if estimator.model in names else estimator.model)
+    made = OneOf(kept, None if estimator.model in names else estimator.model)
+    return _like(estimator, made)
 
 
 def model_of(estimator: Any) -> Any:

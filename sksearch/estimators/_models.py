@@ -1,6 +1,7 @@
 """Default models for a table."""
 
 import copy
+import datetime
 import math
 import threading
 from collections.abc import Callable
@@ -36,13 +37,24 @@ from sksearch._utils._compat import num_samples, to_numpy
 from sksearch._utils._numerics import needs_no_threads
 from sksearch._utils._typing import Samples, Targets
 
-from ._tables import FEW_VALUES, KINDS, OfKind, TableColumns, as_table, column_at, labels, look_at
+from ._tables import (
+    FEW_VALUES,
+    KINDS,
+    OfKind,
+    TableColumns,
+    as_table,
+    column_at,
+    labels,
+    look_at,
+    number_of,
+)  # fmt: skip
 
 MOST_FOR_DISTANCES = 5_000  # rows: time of kernels and neighbours grows as their square
 MOST_CATEGORIES = 20  # per column; rare ones are merged
 UNREADABLE = "", "its values cannot be read"
 N_COMPONENTS = 30  # per text column
 FEW_CLASSES = 20
+MOMENTS = (datetime.date, datetime.timedelta)
 
 
 def default_models(
@@ -75,7 +87,8 @@ def default_models(
 
     Raises
     ------
-    ValueError If X and y are not a table and its targets, or `task` is invalid.
+    ValueError If X and y are not a table and its targets, `task` is invalid, or y has dates,
+        infinite values, a single value, or numbers as texts.
 
     Examples
     --------
@@ -100,8 +113,13 @@ def default_models(
             f"X of shape {shape} and y of shape {target.shape}: pass an array, a sparse matrix or "
             "a DataFrame as X."
         )
-    if doubt := doubt_of_gaps(target):
+    if doubt := doubt_of_gaps(target) or glance(_doubt_of_values, target, otherwise=""):
         raise ValueError(doubt)
+    if task is None and not _are_categories(y) and (n := glance(_count_of_numbers, target)):
+        raise ValueError(
+            f"y has {n} different numbers as texts: pass numbers for a regression, such as "
+            "pandas.to_numeric(y), or task='classification' to default_models if they are classes."
+        )
     columns = [np.array(column.tolist()) for column in np.atleast_2d(target.T)]
     has_classes = _are_categories(y) or all(map(_has_classes, columns))
     classifies = has_classes if task is None else task == "classification"
@@ -122,6 +140,38 @@ def default_models(
     return [(name, _prepared(name, model, *rest)) for name, model in models.items()]
 
 
+def _doubt_of_values(target: np.ndarray) -> str:
+    """Name values from which no model of scikit-learn learns, otherwise ""."""
+    cells = target.ravel().tolist() if target.dtype == object else []
+    if target.dtype.kind in "mM" or any(isinstance(cell, MOMENTS) for cell in cells):
+        return (
+            "y contains dates or durations: pass numbers, such as days, "
+            "(y - y.min()) / pandas.Timedelta(days=1)."
+        )
+    if target.dtype.kind == "f" and np.isinf(target).any():
+        row = int(np.argwhere(np.isinf(target))[0][0])
+        return f"y is infinite in row {row}: correct this row, or leave it out of X and y."
+    if target.ndim == 1 and len(target) > 1 and len(set(target.tolist())) == 1:
+        return (
+            f"y has a single class or value, {target.tolist()[0]!r:.80}, in all {len(target)} "
+            "rows, so there is nothing to predict: pass another column."
+        )
+    return ""
+
+
+def _count_of_numbers(target: np.ndarray) -> int:
+    """Number of values of a target of numbers written as texts; 0 if they may be classes."""
+    values = set(target.tolist()) if target.ndim == 1 and target.dtype.kind in "OU" else set()
+    if not _are_many(len(values), len(target)):
+        return 0
+    are_texts = all(isinstance(value, str) for value in values)
+    return len(values) if are_texts and all(number_of(v) == number_of(v) for v in values) else 0
+
+
+def _are_many(n_values: int, n: int) -> bool:
+    return n_values > max(FEW_CLASSES, math.isqrt(n))
+
+
 def _are_categories(y: Any) -> bool:
     dtypes = [*y.dtypes] if hasattr(y, "columns") else [getattr(y, "dtype", None)]
     return all(getattr(dtype, "categories", None) is not None for dtype in dtypes)
@@ -132,7 +182,7 @@ def _has_classes(target: np.ndarray) -> bool:
         return False
     if target.dtype.kind not in "iuf":
         return True
-    return len(np.unique(target)) <= max(FEW_CLASSES, math.isqrt(len(target)))
+    return not _are_many(len(np.unique(target)), len(target))
 
 
 def _classifiers(n_threads: int | None) -> dict[str, Any]:

@@ -29,6 +29,9 @@ YEAR_LAST = re.compile(
     r"(?i)\s*(\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|\d{1,2}[ -][a-z]{3,9}[ ,-]+\d{4}"
     r"|[a-z]{3,9}\.? \d{1,2},? \d{4})"
 )
+SHORT_YEAR = re.compile(r"\s*\d{1,2}([-/.])\d{1,2}\1\d{2}\s*")
+#: Forms of dates with a short year, the first of which that reads all is taken.
+SHORT_FORMS = {"/": ("%m/%d/%y", "%d/%m/%y"), ".": ("%d.%m.%y",), "-": ("%d-%m-%y", "%m-%d-%y")}
 AMOUNTS = (number_types.Real, decimal.Decimal, np.bool_, datetime.timedelta, datetime.time)
 WORDS = (str, bytes, uuid.UUID, *AMOUNTS, datetime.date)
 KINDS = ("numbers", "categories", "dates", "texts")
@@ -280,7 +283,7 @@ def _numbers(column: Any, _: str = "") -> np.ndarray:
     elif kind == "m" and isinstance(column, np.ndarray):
         found = np.where(np.isnat(column), np.nan, column / np.timedelta64(1, "s"))
     if found is None:
-        found = np.array([_number(cell) for cell in _cells(column)], dtype=float)
+        found = np.array([number_of(cell) for cell in _cells(column)], dtype=float)
     return np.where(np.abs(found) <= LARGEST, found, np.nan)
 
 
@@ -290,7 +293,8 @@ def _numbers_of_dtype(column: Any) -> np.ndarray:
     return np.ma.filled(np.ma.asarray(column).astype(float), np.nan)
 
 
-def _number(cell: Any) -> float:
+def number_of(cell: Any) -> float:
+    """Return the number that a cell is or contains as text, NaN for any other."""
     if isinstance(cell, datetime.time):
         return 3600.0 * cell.hour + 60 * cell.minute + cell.second
     try:
@@ -370,7 +374,7 @@ def _of_numbers(name: object, values: np.ndarray, kind: str) -> tuple[str, Any]:
     known = values[~np.isnan(values)]
     n, n_values = len(values), len(np.unique(known))
     if why := _empty(n_values, n - len(known)):
-        return "", why
+        return "", why.replace("values", "finite values")
     whole = kind in "iu" or (kind != "m" and bool((known == np.floor(known)).all()))
     if whole and n_values > 2:
         if _names_rows(name, n_values, n):
@@ -415,7 +419,7 @@ def _of_texts(name: object, texts: list, given: bool) -> tuple[str, Any]:
 
 def _all_numbers(texts: list[str]) -> list[float]:
     """The numbers in texts; none if any text is not a number."""
-    found = [*itertools.takewhile(lambda number: number == number, map(_number, texts))]
+    found = [*itertools.takewhile(lambda number: number == number, map(number_of, texts))]
     return found if len(found) == len(texts) else []
 
 
@@ -428,21 +432,26 @@ def _empty(n_values: int, n_missing: int) -> str:
 def _date_format(texts: list[str]) -> str:
     """Format of dates written as text, "" if they are not dates."""
     if all(YEAR_FIRST.match(text) for text in texts):
-        form = "ISO8601" if all("-" in text for text in texts) else "mixed"
+        forms: tuple[str, ...] = ("ISO8601" if all("-" in text for text in texts) else "mixed",)
     elif all(YEAR_LAST.match(text) for text in texts):
-        form = ""
+        forms = ()
+    elif all(SHORT_YEAR.fullmatch(text) for text in texts):
+        forms = next(forms for sign, forms in SHORT_FORMS.items() if sign in texts[0])
     else:
         return ""
     if find_spec("skrub") is None:
-        return form or "mixed"
+        return "".join(forms[:1]) or "mixed"
     import pandas as pd
 
-    if not form:
+    if not forms:
         from skrub import ToDatetime
 
-        form = ToDatetime().fit(pd.Series(texts)).format_
-    dates = pd.to_datetime(pd.Series(texts), format=form, utc=True, errors="coerce")
-    return "" if dates.isna().any() else form
+        forms = (ToDatetime().fit(pd.Series(texts)).format_,)
+    column = pd.Series([text.strip() for text in texts])
+    for form in forms:
+        if not pd.to_datetime(column, format=form, utc=True, errors="coerce").isna().any():
+            return form
+    return ""
 
 
 # ---- description
@@ -476,9 +485,13 @@ def notes_on_columns(models: Sequence[tuple[str, Any]]) -> list[str]:
         texts = [
             f"{way} in {', '.join(who)}" if len(found) > 1 else way for way, who in found.items()
         ]
-        lines.append(f"{', '.join(map(str, names))}: {'; '.join(texts)}")
-    lines += [f"{name} is left out: {why}" for name, why in out]
+        lines.append(f"{', '.join(map(_shown, names))}: {'; '.join(texts)}")
+    lines += [f"{_shown(name)} is left out: {why}" for name, why in out]
     return lines
+
+
+def _shown(name: object) -> str:
+    return str(name) if str(name).strip() else repr(name)
 
 
 def _ways(table: TableColumns, steps: list) -> list[tuple[list, str]]:

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from sksearch._utils._terminal import counted
-from sksearch.estimators._model_choice import columns_of
+from sksearch.estimators._model_choice import columns_of, note_on_weights
 from sksearch.reader._search_table import SearchTable
 from sksearch.reporting import _words as words
 from sksearch.reporting._leaderboard import default_metric
@@ -31,6 +31,7 @@ def lines_of_header(table: SearchTable) -> list[str]:
         f"{about['size']}; target: {about['target']}",
         f"{metric_as_written(table)}; {counted(table.n_folds, 'fold')}, {about['split']}; {seed}",
     ]
+    lines += note_on_weights(table.estimator)
     lines += [f"columns: {line}" for line in columns_of(table.estimator)]
     return [*lines, about["made"]]
 

@@ -328,7 +328,7 @@ class BaseSearch(KnownNames, Grouped, AfterSearch, WinnerChoice):
         """
         self._reset()
         check_containers(X, y)
-        settle(self.estimator, X, y)
+        settle(self.estimator, X, y, params)
         check_folder(self.checkpoint_dir)
         with recorder_of(self.checkpoint_dir, X, y) as recorder:
             self._cv()  # like scikit-learn, draw the folds of a generator first
@@ -381,7 +381,7 @@ class BaseSearch(KnownNames, Grouped, AfterSearch, WinnerChoice):
         """
         self._validate_params()
         check_containers(X, y)
-        settle(self.estimator, X, y)
+        settle(self.estimator, X, y, params)
         # The cost does not depend on the generator.
         if not measure:
             self._left_out = ()

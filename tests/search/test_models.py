@@ -1,5 +1,6 @@
 """Many models in one search: a list of estimators in the place of one."""
 
+import datetime
 import pickle
 import re
 import warnings
@@ -14,13 +15,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier, i
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.ensemble import GradientBoostingClassifier, StackingClassifier
 from sklearn.linear_model import Ridge
+from sklearn.metrics import log_loss, make_scorer
 from sklearn.model_selection import (
     KFold,
     StratifiedKFold,
     check_cv,
     cross_val_predict,
+    cross_val_score,
     cross_validate,
 )
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -303,7 +307,8 @@ def test_default_models_of_arrays():
         (["a", "b"] * 50, None, True), (np.arange(100) % 20, None, True),
         (np.arange(100.0) % 2, None, True), (np.arange(100), None, False),
         (np.arange(100) / 7, None, False), (np.arange(100) % 2, "regression", False),
-        (np.arange(100), "classification", True),
+        (np.arange(100), "classification", True), ([*"0123"] * 25, None, True),
+        ([f"{i}" for i in range(50)] * 2, "classification", True),
         (pd.Series(np.arange(100) // 2, dtype="category"), None, True),
         (pd.DataFrame({"y": pd.Categorical(np.arange(100) // 2)}), None, True),
         (pd.Series(np.arange(100) / 7, dtype=object), None, False),
@@ -326,6 +331,14 @@ def test_the_task_follows_from_the_target(y, task, classifies):
         (X, (Y == 1).astype(object), None, r"pass y.astype\(bool\)"),
         (X, Y.astype(object), None, r"type int, .*: pass y.astype\(int\)"),
         (X, csr_matrix(np.eye(len(Y))), None, r"pass y.toarray\(\)"),
+        (X, pd.Series(pd.date_range("2020", periods=len(Y))), None, "y contains dates or dur"),
+        (X, pd.to_timedelta(np.arange(len(Y)), unit="h"), None, "y contains dates or durations"),
+        (X, [datetime.date(2020, 1, 1 + i % 28) for i in range(len(Y))], None, "contains dates"),
+        (X, np.where(np.arange(len(Y)) == 7, np.inf, X[:, 0]), None, "infinite in row 7"),
+        (X, np.ones(len(Y)), None, "y has a single class or value, 1.0"),
+        (X, ["a"] * len(Y), None, "y has a single class or value, 'a'"),
+        (X, [f"{i / 7:.3f}" for i in range(len(Y))], None, "different numbers as texts"),
+        (X, pd.Series([f"${i}.50" for i in range(len(Y))]), None, "numbers as texts: pass num"),
     ],
 )  # fmt: skip
 def test_data_without_a_table_have_no_default_models(X, y, task, words):
@@ -380,6 +393,16 @@ def test_auto_chooses_the_models_for_the_data_of_each_fit():
     assert is_regressor(clone(search).fit(rows, target))
     assert is_regressor(search.fit(rows, target))
     assert search.get_params()["estimator__linear__ridge__alpha"] == 1.0
+
+
+def test_auto_leaves_out_the_models_that_take_no_weights_with_a_line():
+    weights, line = np.linspace(0.1, 1, len(Y)), "fit accepts no sample_weight: nearest"
+    search = SearchCV("auto", n_iter=1, cv=2, random_state=0)
+    assert line in str(search.plan(X, Y, sample_weight=weights))
+    search.fit(X, Y, sample_weight=weights)
+    assert line in " ".join(str(search.report()).split())
+    assert "nearest" not in search.leaderboard()["model"].tolist()
+    assert line not in str(search.plan(X, Y))
 
 
 def test_auto_takes_a_frame_and_goes_in_cross_validation():
@@ -463,3 +486,40 @@ def test_a_dict_of_models_is_a_list_with_names():
         SearchCV({"a__b": SVC()}, n_iter=1).fit(X, Y)
     with pytest.raises(TypeError, match="is a dict without estimators"):
         SearchCV({"C": [1, 2]}, n_iter=1).fit(X, Y)
+
+
+# ---- rare classes
+
+
+def with_rare(n_rows):
+    y = Y.astype(str).astype(object)
+    y[np.linspace(0, len(y) - 1, n_rows).astype(int)] = "rare"
+    return y
+
+
+RARE = pytest.mark.filterwarnings("ignore:The least populated class")
+
+
+@RARE
+@pytest.mark.parametrize("scoring", ["neg_log_loss", ["accuracy", "neg_log_loss"]])
+def test_log_loss_of_folds_that_lack_a_class(scoring):
+    y, args = with_rare(3), {"n_iter": 1, "cv": 4, "refit": "neg_log_loss", "random_state": 0}
+    search = SearchCV(GaussianNB(), scoring=scoring, **args).fit(X, y)
+    with_labels = make_scorer(
+        log_loss, response_method="predict_proba", greater_is_better=False, labels=np.unique(y)
+    )
+    expected = cross_val_score(search.best_estimator_, X, y, cv=4, scoring=with_labels)
+    assert search.best_score_ == pytest.approx(expected.mean())
+    assert np.isfinite(search.score(X[:9], y[:9]))
+    assert "log loss" in str(search.report())
+
+
+@RARE
+@pytest.mark.parametrize(
+    ("n_rows", "scoring", "part"),
+    [(1, "neg_log_loss", "training"), (3, "roc_auc_ovr", "test"), (1, "roc_auc_ovo", "")],
+)
+def test_a_class_that_a_metric_needs_in_each_fold_is_named_before_training(n_rows, scoring, part):
+    search = SearchCV("auto", n_iter=1, cv=4, scoring=scoring)
+    with pytest.raises(ValueError, match=f"{part} rows of fold . lack the class 'rare' of y"):
+        search.fit(X, with_rare(n_rows))

@@ -101,6 +101,12 @@ KINDS = {
     "periods": (pd.period_range("2020-01", periods=N, freq="M"), "dates"),
     "dates as ISO texts": ([f"2020-01-{i % 28 + 1:02} 10:00" for i in UP], "dates"),
     "dates as other texts": ([f"{i % 28 + 1:02}/03/2020" for i in UP], "dates"),
+    "dates with short years": (
+        [f"{d.month}/{d.day}/{d:%y}" for d in pd.date_range("2019-12-01", periods=N)],
+        "dates",
+    ),
+    "days before months, short years": ([f"{i % 28 + 1:02}/03/20" for i in UP], "dates"),
+    "times of day as texts": ([f"{i % 24:02}:{i % 60:02}" for i in UP], "numbers"),
     "texts": (STREETS, "texts"),
     "texts with NA": (gaps(STREETS, "string", pd.NA), "texts"),
     "arrow texts": (pd.Series(STREETS, dtype="string[pyarrow]"), "texts"),
@@ -249,6 +255,20 @@ def test_each_column_has_a_line_in_the_plan_which_says_how_it_is_used():
     assert any("words: " in line and "StringEncoder" in line for line in lines)
 
 
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ", "%m/%d/%y", "%d.%m.%Y"])
+def test_dates_as_texts_are_not_warned_of_as_ids(form):
+    frame = pd.DataFrame({"when": pd.date_range("2020-01-01", periods=N).strftime(form), "a": UP})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        plan = str(SearchCV("auto", n_iter=1).plan(frame, Y))
+    assert "columns: when: dates, DatetimeEncoder" in plan
+
+
+def test_a_column_without_a_name_is_seen_in_the_plan():
+    plan = str(SearchCV("auto", n_iter=1).plan(pd.DataFrame({"": UP, "a": UP}), Y))
+    assert "columns: '', a: numbers" in plan
+
+
 def test_ids_that_are_left_out_are_not_warned_of():
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
@@ -314,7 +334,7 @@ def test_columns_may_have_any_names(names):
     lines = [line.split(": ")[0] for line in _tables.notes_on_columns(models)]
     shown = [name for line in lines for name in line.split(", ")]
     if all(isinstance(name, str | pd.Timestamp) for name in names):
-        assert set(map(str, names)) <= set(shown)
+        assert {str(name) if str(name).strip() else repr(name) for name in names} <= set(shown)
     reader = models[0][1].steps[0][1]
     assert [len(getattr(reader, k)) for k in ("numbers", "categories", "dates")] == [2, 1, 1]
     for name, model in cheap(models):

@@ -59,6 +59,7 @@ from sksearch.estimators._model_choice import (
     first_of_each,
     known_of_each,
     named_of,
+    note_on_weights,
     union_of_spaces,
 )
 from sksearch.estimators._optima import without_optimum
@@ -248,6 +249,7 @@ def choices(options: Options, filled: Composer, problem: Problem, folds: Folds) 
         each = ", each starting with its own values" if problem.n_own == len(names) else ""
         where = ", or close to them if the given space lacks them" if options.space else ""
         notes.append(f"models: {', '.join(names)}{each}{each and where}")
+    notes += note_on_weights(options.estimator)
     notes += [f"columns: {line}" for line in columns_of(options.estimator)]
     if options.space is None:
         names = [*problem.space.names, *problem.space.outcomes]

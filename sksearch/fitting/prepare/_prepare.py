@@ -44,7 +44,13 @@ from sksearch.fitting.prepare._input import (
 from sksearch.fitting.prepare._options import Composer, Options
 from sksearch.fitting.prepare._prior_results import read_earlier, with_knowledge
 from sksearch.fitting.prepare._problem import adapt, make_problem
-from sksearch.fitting.prepare._scoring import check_scoring, doubt_of_task, warn_of_task
+from sksearch.fitting.prepare._scoring import (
+    check_scoring,
+    doubt_of_folds,
+    doubt_of_task,
+    warn_of_task,
+    with_classes,
+)
 from sksearch.fitting.prepare._split import make_folds
 from sksearch.fitting.prepare._target_checks import warn_of_ids, warn_of_target
 from sksearch.fitting.run._early_abort import fails_everywhere
@@ -102,6 +108,7 @@ def prepare(
     options = replace(options, spending=with_plain_numbers(options.spending))
     scoring = _scoring_of(search, options, y)
     data = _data_of(search, options, X, y, params, unit)
+    scoring = _scoring_of_folds(search, options, scoring, data)
     parts = _parts_of(search, options, data, rng)
     aim = _aim_of(options, parts, data, scoring, rng)
     plan = _plan_of(options, parts, data, aim)
@@ -184,6 +191,16 @@ def _data_of(
             raise ValueError(doubt) from error
         raise
     return Data(X, y, params, routed, folds, *classes_of(options.estimator, y), doubt)
+
+
+def _scoring_of_folds(search: Composer, options: Options, scoring: Scoring, data: Data) -> Scoring:
+    """Let log loss know the classes; ValueError if a metric is not defined on some fold."""
+    classes = data.classes, data.strata, data.folds.splits
+    doubt = glance(doubt_of_folds, options.goal.scoring, *classes, otherwise="")
+    if doubt and not search._is_namesake:
+        raise ValueError(doubt)
+    known = glance(with_classes, scoring.scorers, *classes, otherwise=scoring.scorers)
+    return replace(scoring, scorers=known)
 
 
 def _doubt_of(options: Options, X: Samples, y: Targets) -> str:

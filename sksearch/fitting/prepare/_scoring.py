@@ -1,17 +1,21 @@
 """Errors about metrics: unknown names, metrics in place of scorers, unreachable targets."""
 
+import copy
 import difflib
 import inspect
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
 from sklearn.base import is_classifier, is_regressor
-from sklearn.metrics import get_scorer_names
+from sklearn.metrics import get_scorer_names, log_loss
 from sklearn.utils.multiclass import type_of_target
 
 from sksearch._utils._advice import advice
 from sksearch._utils._compat import (
     InvalidParameterError,
+    MultimetricScorer,
     metric_of_scorer,
     task_of_metric,
     to_numpy,
@@ -32,6 +36,8 @@ MACRO = {
     **{name: f"{name}_macro" for name in ("f1", "precision", "recall", "jaccard")},
     "roc_auc": "roc_auc_ovr",
 }
+LOG_LOSS = "neg_log_loss"
+PROBABILITIES = re.compile("neg_log_loss|roc_auc_ov[ro]")  # of more than two classes
 METRIC_ARGUMENTS = ("y_true", "y_pred")  # first arguments of scikit-learn's metrics
 #: scikit-learn's metrics without a largest value.
 UNBOUNDED = {"mutual_info_score", "calinski_harabasz_score", "dcg_score", "davies_bouldin_score"}
@@ -114,6 +120,48 @@ def doubt_of_task(scoring: Scoring, estimator: Estimator, y: Targets) -> str:
                 "a regression metric, such as 'r2' or 'neg_root_mean_squared_error'."
             )
     return ""
+
+
+def doubt_of_folds(scoring: Scoring, classes: Any, strata: Any, splits: Sequence) -> str:
+    """Name a class that a metric of probabilities needs in a fold that lacks it, otherwise ""."""
+    names = [name for name in names_of_scorers(scoring) if PROBABILITIES.match(name)]
+    if strata is None or not names or len(classes) < 3:
+        return ""
+    every = set(range(len(classes)))
+    for i, (train, test) in enumerate(splits):
+        seen, tested = classes_in(strata, train), classes_in(strata, test)
+        for name in names:
+            need = tested if name == LOG_LOSS else every
+            at = {"training": need - seen, "test": set() if name == LOG_LOSS else every - tested}
+            for part, absent in at.items():
+                if absent:
+                    k = min(absent)
+                    return (
+                        f"The {part} rows of fold {i} lack the class {str(classes[k])!r} of y, so "
+                        f"scoring={name!r} is not defined there: merge this class with another, "
+                        "leave out its rows, or pass other folds. Its number of rows: "
+                        f"{np.count_nonzero(strata == k)}."
+                    )
+    return ""
+
+
+def classes_in(strata: Any, rows: Any) -> set[int]:
+    """Return the indices of the classes in some rows."""
+    return set(np.unique(strata[rows]).tolist())
+
+
+def with_classes(scorer: Any, classes: Any, strata: Any, splits: Sequence) -> Any:
+    """Return a scorer that knows all classes, as log loss must if a fold's test rows lack some."""
+    if isinstance(scorer, MultimetricScorer):
+        scorers = {n: with_classes(s, classes, strata, splits) for n, s in scorer._scorers.items()}
+        return MultimetricScorer(scorers=scorers, raise_exc=scorer._raise_exc)
+    if getattr(scorer, "_score_func", None) is not log_loss or "labels" in scorer._kwargs:
+        return scorer
+    if strata is None or all(len(classes_in(strata, t)) == len(classes) for _, t in splits):
+        return scorer
+    scorer = copy.copy(scorer)
+    scorer._kwargs = scorer._kwargs | {"labels": classes}
+    return scorer
 
 
 @advice

@@ -138,10 +138,13 @@ def _r2(y: np.ndarray, p: np.ndarray, **kwargs: Any) -> np.ndarray:
     return ratios(around - (y - p) ** 2, around, **kwargs)
 
 
-def _log_loss(y: np.ndarray, p: np.ndarray, **kwargs: Any) -> np.ndarray:
+def _log_loss(
+    y: np.ndarray, p: np.ndarray, labels: np.ndarray | None = None, **kwargs: Any
+) -> np.ndarray:
     if p.ndim == 1:
         p = np.column_stack([1 - p, p])
-    own = p[np.arange(len(y)), np.unique(y, return_inverse=True)[1]] / p.sum(axis=1)
+    columns = np.searchsorted(np.unique(y if labels is None else labels), y)
+    own = p[np.arange(len(y)), columns] / p.sum(axis=1)
     return ratios(-np.log(np.maximum(own, np.finfo(p.dtype).eps)), **kwargs)
 
 
