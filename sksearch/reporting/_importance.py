@@ -8,7 +8,7 @@ from sksearch.reader._search_table import SearchTable
 from sksearch.stats import importance
 from sksearch.stats._candidates import Candidates
 
-MIN_CANDIDATES = 15  # for a parameter to be accused
+MIN_CANDIDATES = 15  # with a value of a parameter, for it to be accused
 EXPLAINED = 0.3  # share of the variance that a model must explain before it accuses one
 MANY = 500  # candidates
 SMALL = 0.1  # share of a parameter from which on it is not suspected at all
@@ -42,7 +42,10 @@ def useless_params(table: SearchTable, given: Any) -> list[str]:
     suspects = [n for n, s in zip(given.names, given.shares, strict=True) if s <= SMALL]
     candidates = Candidates.of(table)
     names, y = list(candidates.axes), candidates.scores
-    U = np.nan_to_num(candidates.encode(candidates.params), nan=-1.0)
+    U = candidates.encode(candidates.params)
+    n_values = dict(zip(names, np.isfinite(U).sum(axis=0), strict=True))
+    suspects = [name for name in suspects if n_values[name] >= MIN_CANDIDATES]
+    U = np.nan_to_num(U, nan=-1.0)
     if len(y) > MANY:  # enough for an estimate, and trees are slow
         rows = np.random.default_rng(0).choice(len(y), MANY, replace=False)
         U, y = U[rows], y[rows]

@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from sksearch import RandomSearchCV, SearchCV, SuccessiveHalvingSearchCV, report
+from sksearch import RandomSearchCV, SearchCV, SuccessiveHalvingSearchCV, When, report
 from sksearch.space import Outcome, Threshold
 
 X = np.random.default_rng(0).standard_normal((200, 3))
@@ -100,6 +100,16 @@ def test_a_bound_of_the_estimator_is_not_an_edge():
     X, y = make_classification(200, random_state=0)
     search = GridSearchCV(SVC(kernel="poly"), {"degree": [0, 1, 2]}).fit(X, y)
     assert "edge" not in rules(search) or search.best_params_["degree"] == 2
+
+
+def test_a_parameter_of_few_candidates_is_not_accused():
+    b = When(uniform(0, 1), "kind", "in", ["plain"])
+    kinds = ["plain", *("pqrstu")]
+    search = random_search(
+        {"a": uniform(0, 1), "kind": kinds, "b": b}, n_iter=60, truth="peak", noise=0.01
+    )
+    accused = [advice.text for advice in told(search).advice if advice.rule == "no_effect"]
+    assert not any(text.startswith("b ") or " b " in text for text in accused)
 
 
 def test_a_useless_parameter_is_named_and_taken_out():
