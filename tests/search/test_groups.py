@@ -27,7 +27,7 @@ KEYS = {
 }
 LEARNS = {"batch_size": "auto"}  # a key of the workers of a search that learns
 #: Some classes are not in `search`, and some learn.
-N_CLASSES, N_LEARNING = 27, 15
+N_CLASSES, N_LEARNING = 22, 11
 WRONG = {
     "workers": {"timeout": 0, "memory": 2.5, "retries": -1, "devices": 3},
     "stop": {"score": np.nan, "patience": 0, "converged": "yes", "overtime": -1},
