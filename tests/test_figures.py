@@ -666,6 +666,7 @@ def test_tables_are_those_that_scripts_make_from_records(page, after, function, 
 SETTINGS = {
     "averages-of-candidates": {".5"},
     "beliefs": {".15"},
+    "other-systems": {"1.6", "2.7", "2.8", ".9"},
     "busy-workers": {"70"},
     "predictions-that-hold": {"95", "1.96"},
 }
