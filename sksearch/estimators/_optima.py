@@ -54,7 +54,7 @@ def without_optimum(estimator: Any, names: list[str]) -> str:
         score = "the likelihood of its input columns"
         cure = (
             f"Search only {prefix.removesuffix('__')}, with names that begin with {prefix}, or "
-            "pass a scoring that has an optimum."
+            "pass a scoring with an optimum."
         )
     if not (score and found):
         return ""

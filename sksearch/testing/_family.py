@@ -220,7 +220,7 @@ class _Checked:
         unknown = sorted(set(space or ()) - set(self.own)) if self.family.lists_params else []
         self._require(
             not unknown,
-            (f"space contains {', '.join(unknown)}, which are not parameters of the estimator."),
+            (f"space contains {', '.join(unknown)}: not parameters of the estimator."),
         )
         return space or {}
 

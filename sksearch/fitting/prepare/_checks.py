@@ -82,8 +82,8 @@ def _check_futures(estimator: Estimator, space: Space) -> None:
         if "distributed.client.Future" in classes:
             raise TypeError(
                 f"The parameter {name!r} is a Dask Future, which scikit-learn's clone copies, and "
-                "a copy has no client: pass its value, future.result(), which is sent to each "
-                "worker once."
+                "a copy has no client: pass its value, future.result(); each worker gets it "
+                "once."
             )
 
 
