@@ -54,9 +54,8 @@ class FoldRace(Scheduler):
         Maximum probability of dropping the candidate with the best mean over all folds, assuming
         that differences between candidates are normally distributed over the folds. Between 0 and
         1. This maximum is reached only if the winner is only slightly better than the other
-           candidates: on recorded
-        scores of real models, with 0.2, 1 winner in 80 was dropped. A larger value saves more
-        folds.
+        candidates: on recorded scores of real models, with 0.2, 1 winner in 80 was dropped. A
+        larger value saves more folds.
 
     Notes
     -----

@@ -183,8 +183,10 @@ class EvolutionSearchCV(BaseSearch):
     sksearch.GPBayesSearchCV : Needs fewer candidates.
     DEHBSearchCV : Differential evolution with early stopping.
     ForestBayesSearchCV : Needs fewer candidates in spaces with many choices.
-    sksearch.samplers : Details of the algorithms, as `CMAESSampler`, `DESampler`,
-        `GeneticSampler` and `PSOSampler`.
+    sksearch.samplers.CMAESSampler : Details of CMA-ES.
+    sksearch.samplers.DESampler : Details of differential evolution.
+    sksearch.samplers.GeneticSampler : Details of the genetic algorithm.
+    sksearch.samplers.PSOSampler : Details of particle swarms.
 
     Notes
     -----
