@@ -1,9 +1,12 @@
 """Many workers: searches that learn keep them busy, and promise equal results where they did."""
 
+import os
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
+import joblib
 import numpy as np
 import pytest
 from joblib.parallel import SequentialBackend
@@ -22,6 +25,7 @@ from sksearch.executors.remote._executor import RemoteExecutor
 from sksearch.history import Problem, Result
 from sksearch.space import Space
 from sksearch.study import Study
+from tests.executors.engines import new_dask_cluster
 
 X = np.zeros((50, 1))
 SPACE = {"a": uniform(), "b": uniform()}
@@ -219,6 +223,35 @@ def test_workers_that_come_later_are_used_and_when_they_go_nothing_is_lost(sampl
     assert most == ([1, 8, 1] if learns else [1, 16, 2])
     assert all(trial.results for trial in study.history.trials)
     assert len(study.history.trials) == 40
+
+
+class Named(BaseEstimator):
+    """Its score is the number of its process."""
+
+    def __init__(self, a=0.0, b=0.0):
+        self.a, self.b = a, b
+
+    def fit(self, X, y=None):
+        time.sleep(0.25)
+        return self
+
+    def score(self, X, y=None):
+        return float(os.getpid())
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("cls", [sks.RandomSearchCV, sks.TPESearchCV])
+def test_workers_that_join_a_dask_cluster_are_used(cls):
+    distributed = pytest.importorskip("distributed")
+    kwargs = {"n_iter": 60, "cv": 2, "refit": False, "n_jobs": -1, "random_state": 0}
+    with new_dask_cluster(distributed, n_workers=1) as cluster, distributed.Client(cluster):
+        timer = threading.Timer(1, cluster.scale, [3])
+        timer.start()
+        with joblib.parallel_config("dask"):
+            search = cls(Named(), SPACE, **kwargs).fit(X)
+        timer.join()
+    scores = np.array([search.cv_results_[f"split{i}_test_score"] for i in range(2)])
+    assert len(np.unique(scores[:, -20:])) == 3
 
 
 class FakeCluster(Engine):
