@@ -49,9 +49,9 @@ class Problem:
         Number of untuned models at the beginning of `initial_params`. Untuned models may lie
         outside the space.
     races : bool
-        Whether one unit is one fold, and candidates are dropped fold by fold. The mean of a
-        candidate over its first folds is then compared with the means of other candidates over the
-        same folds.
+        Whether the resource is the number of folds, and candidates may be dropped after each fold.
+        The mean of a candidate over its first folds is then compared with the means of other
+        candidates over the same folds.
     known : tuple of (dict, float)
         Candidates and scores at `max_resources` from an earlier search for the same task, from
         which models learn.

@@ -110,7 +110,7 @@ class Forest:
         Parameters
         ----------
         U : ndarray of shape (n, n_dims)
-            Points, n at least 1.
+            At least one point.
         y : ndarray of shape (n,)
             Values.
         rng : numpy.random.Generator

@@ -72,7 +72,7 @@ class GaussianProcess:
         Parameters
         ----------
         U : ndarray of shape (n, n_dims)
-            Points, n at least 1.
+            At least one point.
         y : ndarray of shape (n,) or (n, m)
             Values. With m columns, each column is a separate data set at the same points, such as
             a fantasy.
@@ -139,8 +139,8 @@ class GaussianProcess:
         U : ndarray of shape (k, n_dims)
             Points with unknown values.
         y : ndarray of shape (k,), (k, n_fantasies) or None, default=None
-            Assumed values, several for each point if they are fantasies. None: the predicted mean,
-            which changes no predicted mean but reduces the sd (the kriging believer).
+            Assumed values: one for each point, or several samples (fantasies). None: the predicted
+            mean, which changes no predicted mean but reduces the sd (the kriging believer).
         noise : float or ndarray of shape (k,), default=0.0
             Known variance of these values, added to the learned noise; negative if they are less
             noisy than measured values.

@@ -59,10 +59,9 @@ class IncrementalEvaluation(BracketScheduler, Selecting):
     then the largest with an actual cost within the budget. Usually the actual cost is lower, and
     the rest of the budget is not spent.
 
-    The last rung has a single candidate. (The number of rungs in [1]_,
-    ``ceil(log(n) / log(1 / r))``, may be larger by one, with an empty last rung of ``floor(r)``
-    candidates.) No rung is above ``max_resources``, so several candidates may be left at the last
-    rung.
+    The last rung has a single candidate, or several if ``max_resources`` is reached before. In
+    [1]_ there are ``ceil(log(n) / log(1 / r))`` rungs, which may be one more than here. The
+    additional rung would be empty, with ``floor(r)`` candidates.
 
     References
     ----------

@@ -146,7 +146,7 @@ class FoldRace(Scheduler):
     def fill(self, history: History, n_idle: int) -> Resume | None:
         """Continue a candidate on several folds at once if there are more workers than candidates.
 
-        If no candidate is complete, continue the best one instead of waiting for the first.
+        If no candidate is complete yet, continue the best one at once.
         """
         state = RaceState.of(history, self)
         if self._has_more(history) or not state.idle:

@@ -175,7 +175,8 @@ class ASHASearchCV(BaseSearch):
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, if the best estimator has this attribute.
     audited_ : list of int
-        Trials stopped early and then trained up to the last rung, if `audit` is not 0.
+        Trials stopped early, but trained up to the last rung at the end of the search, if `audit`
+        is not 0.
     best_n_resources_ : int
         Amount of the resource for which the best candidate was selected, also used by the fit on
         all rows.
@@ -406,7 +407,8 @@ class PASHASearchCV(_HalvingSearchCV):
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, if the best estimator has this attribute.
     audited_ : list of int
-        Trials stopped early and then trained up to the last rung, if `audit` is not 0.
+        Trials stopped early, but trained up to the last rung at the end of the search, if `audit`
+        is not 0.
     best_n_resources_ : int
         Amount of the resource for which the best candidate was selected, also used by the fit on
         all rows.

@@ -205,9 +205,10 @@ class PBTSearchCV(BaseSearch):
     boosters store the rate of each tree. All parameters of other estimators may change, so such an
     estimator must read them again at each training step (see `sksearch.estimators.Family`).
 
-    A row of ``cv_results_`` is a member of the population at one amount of the resource, with the
-    parameters of the last step. A trial ends when it is replaced. In ``history_``, the attribute
-    ``parent`` of the new trial is the trial from which the model was copied.
+    Each row of ``cv_results_`` describes a member of the population at one amount of the resource,
+    with the parameters of the step that ends there. A trial ends when it is replaced. In
+    ``history_``, the attribute ``parent`` of the new trial is the trial from which the model was
+    copied.
 
     References
     ----------

@@ -60,8 +60,8 @@ class NearestCurves(CurveProblem):
     """Problem made of recorded curves; any candidate has the curve of the nearest recorded one.
 
     For distances, numbers are scaled to [0, 1], on a logarithmic scale if their distribution has
-    one. Different choices have the distance 1, unless they are ordered numbers. A parameter that
-    is active in only one of two candidates also has the distance 1.
+    one. Two different choices of a parameter differ by 1, unless the choices are ordered numbers.
+    A parameter that is active in only one of two candidates also differs by 1.
 
     Parameters
     ----------
@@ -272,7 +272,8 @@ class NearestCurves(CurveProblem):
         Returns
         -------
         distances : ndarray of shape (len(params),)
-            Root mean square of the differences over parameters, from 0 to 1.
+            Root mean square, over all parameters, of the differences between a candidate and the
+            nearest recorded one, from 0 to 1.
         """
         return self._index.nearest(params)[1]
 

@@ -57,7 +57,7 @@ class Outcome:
     high: int
 
     def value(self, count: int) -> Any:
-        """Return the value of the parameter at a number of steps.
+        """Return the value of the parameter after a given number of steps.
 
         Parameters
         ----------

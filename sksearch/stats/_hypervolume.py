@@ -21,8 +21,8 @@ def hypervolume_curve(
     search : search estimator
         Fitted, with several objectives.
     reference : sequence of float or None, default=None
-        Worst value that counts, for each objective in its own unit. None: the worst measured
-        value.
+        Reference point: for each objective, in its own unit, the value that candidates must
+        improve on to count. None: the worst measured value.
 
     Returns
     -------

@@ -35,8 +35,9 @@ def earlier_results(source: FinishedSearch, *, same_task: bool = False) -> Earli
         Optuna study.
     same_task : bool, default=False
         Whether estimator, data, folds and metric are the same as in the new search. If True,
-        models use these scores like new results, and the best candidate is the first candidate. If
-        False, only the order of the scores is used, as long as the new results agree with it.
+        models use these scores like new results, and the best candidate of `source` is a first
+        candidate of the new search. If False, only the order of the scores is used, as long as
+        the new results agree with it.
 
     Returns
     -------
