@@ -88,7 +88,7 @@ BY_FIDELITY = {
 }  # fmt: skip
 GRIDS = {"GridSearchCV", "HalvingGridSearchCV"}
 LEARNING = {
-    "EvolutionSearchCV", "TPESearchCV", "BOHBSearchCV", "HalvingSearchCV",
+    "EvolutionSearchCV", "TPESearchCV", "BOHBSearchCV", "HalvingSearchCV", "HyperbandSearchCV",
     "GPBayesSearchCV", "DEHBSearchCV",
 }  # fmt: skip
 #: Whose candidates do not depend on their count: what a smaller search did is not done again.
