@@ -357,6 +357,13 @@ def _side(diff, sign):
     return "".join(line[1:] for line in diff.splitlines(keepends=True) if line[0] in {" ", sign})
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_code_is_valid(page):
+    """Also of pages whose code runs before a release only."""
+    for block in blocks_without_prompts(page):
+        ast.parse(block)
+
+
 def read(page):
     return (ROOT / page).read_text(encoding="utf-8")
 

@@ -402,7 +402,7 @@ TABLE = make_regression(60, 3, noise=5, random_state=0)
         ({"classes": ("sklearn.SVC",)}, "contains sklearn.SVC, which belongs to Kernels"),
         ({"spaces": {"sklearn.SVR": dict}}, "contains sklearn.SVR, which belongs to Kernels"),
         ({"smaller": ("rate",)}, "has rate in both"),
-        ({"space": space_of(dept=[1, 2])}, "contains dept, which are not parameters"),
+        ({"space": space_of(dept=[1, 2])}, "contains dept: not parameters"),
         ({"space": lambda self, estimator, size: ["rate"]}, "expected a dict"),
         ({"space": space_of(depth=[0, 2])}, "does not fit with"),
         ({"space": space_of(depth=[3, 4])}, "estimator's value depth=2 is not in its space"),
