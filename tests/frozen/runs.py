@@ -245,7 +245,7 @@ def records_of(folder):
 
 
 LEFT_OUT = {"h", "s", "sha", "versions", "sksearch", "span", "spans", "n", "code", "data", "folds",
-            "pid", "host", "folder", "key", "python"}  # fmt: skip
+            "globals", "pid", "host", "folder", "key", "python"}  # fmt: skip
 SECONDS = {"fit_time", "score_time", "seconds", "began", "ended", "time", "at"}
 
 
