@@ -22,15 +22,19 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+import systems
 from _report import print_rows, recorded
-from scipy.stats import wilcoxon
 from sklearn.model_selection import train_test_split
-from systems import FRAMES, MOST_TRAIN, TABLES, load, mean, of_classes, of_numbers
+from systems import FRAMES, MOST_TRAIN, TABLES, load, of_classes, of_numbers
 
 from sksearch import SearchCV, default_models
 from sksearch.estimators._model_choice import model_of
 from sksearch.fitting.finish import _members, _outcome
-from sksearch.fitting.finish._greedy_selection import _Choice, mean_of_choices
+from sksearch.fitting.finish._greedy_selection import (
+    _Choice,
+    mean_log_probability,
+    mean_of_choices,
+)
 
 MOST_CANDIDATES, MOST_MEMBERS, ROWS_OF_TABLES, MOST_TEST = 14, 10, 1_000, 3_000
 
@@ -102,7 +106,7 @@ def compared(kept, truth, known):
 
     def log_likelihood(part, predictions):
         codes = np.searchsorted(known, y[part])[:, np.newaxis]
-        return float(np.log(np.maximum(np.take_along_axis(predictions, codes, 1), 1e-6)).mean())
+        return mean_log_probability([predictions], [codes])
 
     y, n = kept["y"], len(kept["tested"])
     rest = kept["predictions"], kept["seconds"], kept["limit"], MOST_MEMBERS, range(n)
@@ -143,10 +147,8 @@ def cells_of(lines, way, other, field):
     """Geometric mean and largest ratio, numbers of lower and higher figures, and Wilcoxon's p."""
     pairs = [(line[way][field], line[other][field]) for line in lines if way in line]
     each = np.array([a / b for a, b in pairs if a and b])
-    lower, higher = f"{(each < 1).sum()} of {len(each)}", str((each > 1).sum())
-    p = wilcoxon(np.log(each)).pvalue
-    shown = f"{p:.3f}" if p >= 0.001 else "<0.001"
-    return [f"{mean(each):.3f}", f"{each.max():.2f}", lower, higher, shown]
+    *cells, p = systems.cells_of(each)
+    return [*cells, str((each > 1).sum()), p]
 
 
 def main():

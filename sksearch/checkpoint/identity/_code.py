@@ -23,16 +23,8 @@ from sksearch._utils._installed import is_installed, is_installed_file, is_insta
 
 READING = {
     *("open", "load", "loadtxt", "genfromtxt", "fromfile", "memmap", "urlopen", "input", "read"),
-    *(
-        "loadmat",
-        "imread",
-        "fromregex",
-        "connect",
-        "urlretrieve",
-        "check_output",
-        "popen",
-        "Popen",
-    ),
+    *("loadmat", "imread", "fromregex", "connect", "urlretrieve", "check_output", "popen"),
+    "Popen",
     *("run_path", "listdir", "scandir", "iterdir", "glob", "rglob"),
     *("getline", "getlines", "HDFStore", "ZipFile", "File", "getsize", "getmtime", "stat"),
 }

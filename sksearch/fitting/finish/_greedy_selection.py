@@ -85,9 +85,7 @@ class AverageScores:
             y = to_numpy(self._rows[part].y)
             columns = zip(self._classes, y.reshape(len(y), -1).T, strict=True)
             self._codes[part] = [np.searchsorted(*each)[:, np.newaxis] for each in columns]
-        shares = zip(split_columns(predictions, self._classes), self._codes[part], strict=True)
-        given = [np.take_along_axis(share, codes, axis=1) for share, codes in shares]
-        return float(np.log(np.maximum(given, LEAST)).mean())
+        return mean_log_probability(split_columns(predictions, self._classes), self._codes[part])
 
     def score(self, part: int, predictions: np.ndarray) -> float:
         """Return the score of the deciding metric; -inf if undefined.
@@ -121,6 +119,13 @@ class AverageScores:
         except Exception:  # a part of the rows may have no score, such as an AUC of one class
             return np.nan, None
         return value, heard.call(value)
+
+
+def mean_log_probability(shares: Sequence[np.ndarray], codes: Sequence[np.ndarray]) -> float:
+    """Mean logarithm of the probabilities in these columns, by column of the target."""
+    pairs = zip(shares, codes, strict=True)
+    given = [np.take_along_axis(share, columns, axis=1) for share, columns in pairs]
+    return float(np.log(np.maximum(given, LEAST)).mean())
 
 
 #: Predictions that scorers request, for all rows at once.
