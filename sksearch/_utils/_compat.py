@@ -423,8 +423,8 @@ def consumed_params(pipeline: Any, fit_params: dict[str, Any]) -> tuple[dict, di
 
     Parameters
     ----------
-    pipeline : Pipeline
-        A pipeline of one step or more.
+    pipeline : Pipeline or TransformedTargetRegressor
+        A pipeline of one step or more, or a regressor with all parameters for its inner one.
     fit_params : dict
         Parameters for ``fit`` of the pipeline.
 
@@ -440,6 +440,10 @@ def consumed_params(pipeline: Any, fit_params: dict[str, Any]) -> tuple[dict, di
     ValueError
         If there are parameters for transformers, but no transformers.
     """
+    if not hasattr(pipeline, "steps"):
+        if routing_enabled():
+            fit_params = process_routing(pipeline, "fit", **fit_params).regressor.fit
+        return {}, dict(fit_params)
     head, (name, _) = pipeline[:-1], pipeline.steps[-1]
     if hasattr(pipeline, "prefixed"):  # one of several models, all of which get the same
         fit_params = pipeline.prefixed(fit_params)

@@ -11,6 +11,7 @@ shortcut                   methods that it replaces
 metric from ``predict``    ``score`` and ``predict`` of pipelines, ``score`` of the last step
 rows heard by a scorer     ``__call__`` and ``_score`` of a scorer
 transformers fitted once   ``fit`` of pipelines (`TRAINING`), ``fit_transform`` of steps
+target transformed once    `TRAINING` and `PREDICTION` of a TransformedTargetRegressor
 test rows prepared once    `TRAINING` and `PREDICTION` of pipelines
 trees added to a model     ``fit`` (`TRAINING`)
 epochs drawn as by a fit   ``fit`` and ``partial_fit`` (`TRAINING`)

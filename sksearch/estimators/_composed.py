@@ -8,6 +8,7 @@ from sksearch._utils._overrides import PREDICTION, TRAINING
 from ..space import Outcome
 from ._family import class_names, family_named, family_of, own_methods
 from ._parts import Size, SpaceDict
+from ._pipeline import trains_its_regressor
 from ._registered import registered
 
 # The method by which a class declares its own search space.
@@ -271,16 +272,17 @@ def _wrapper(name, estimator, size):
     own = family_of(estimator).space(estimator, size) or WRAPPERS_OWN.get(name, {})
     own = _listed(estimator, own)
     params = estimator.get_params(deep=False)
+    within = size if trains_its_regressor(estimator) else _inner(size)
     for inner_name in WRAPPERS[name]:
         inner = params.get(inner_name)
         if hasattr(inner, "get_params"):
-            found = find_space(inner, _inner(size))
+            found = find_space(inner, within)
             if found is None and not own:
                 return None
             if own:
                 is_found = all(isinstance(values, Outcome) for values in own.values())
                 at_most = None if is_found else OF_A_BRANCH
-                return own | _branches([(inner_name, inner, _inner(size))], at_most)
+                return own | _branches([(inner_name, inner, within)], at_most)
             return {f"{inner_name}__{key}": values for key, values in (found or {}).items()}
     return own
 

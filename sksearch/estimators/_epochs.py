@@ -18,7 +18,8 @@ from ._pipeline import enter, last_step, replace_last_step
 
 WAYS = (
     "Give resource= one of: 'epochs' or 'seconds' for estimators with partial_fit (SGD, MLP, "
-    "naive Bayes, skorch nets; also as last step of a Pipeline), the name of an integer parameter "
+    "naive Bayes, skorch nets; also as last step of a Pipeline, or in a "
+    "TransformedTargetRegressor), the name of an integer parameter "
     "such as 'n_estimators' or 'clf__max_iter' for an estimator with this parameter, or "
     "'n_samples' or 'folds' for any estimator."
 )

@@ -19,7 +19,7 @@ from sksearch.base._state import Labels, State
 from sksearch.estimators._model_choice import with_parameter
 
 from ._family import families, family_of, own_methods
-from ._pipeline import enter, last_step, pipelines, replace_last_step
+from ._pipeline import compositions, enter, last_step, replace_last_step
 
 Rows = tuple[Any, Any]  # X and y
 Score = Callable[[Any, int], float]
@@ -337,7 +337,7 @@ class Growth:
 def find_own_methods(estimator: Any) -> str:
     """Return the methods that prevent a score at each count, otherwise ""."""
     last = last_step(estimator)
-    found = {type(each): overridden(each, PREDICTION) for each in pipelines(estimator)}
+    found = {type(each): overridden(each, PREDICTION) for each in compositions(estimator)}
     if family_of(last).counts:  # otherwise its family explains why not
         found[type(last)] = own_methods(last, (*TRAINING, *PREDICTION))
     return "; ".join(

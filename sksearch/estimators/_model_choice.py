@@ -18,7 +18,7 @@ from sksearch._utils._compat import routing_enabled
 from sksearch.estimators._default import own_candidate
 from sksearch.estimators._first import filled, first_candidates
 from sksearch.estimators._parts import Size, SpaceDict
-from sksearch.estimators._pipeline import last_step, path_of_last_step
+from sksearch.estimators._pipeline import compositions, last_step
 from sksearch.history import WHICH
 from sksearch.space import Outcome, Space
 from sksearch.space._conditions import When
@@ -144,7 +144,9 @@ class OneOf(Pipeline):
         """Return the arguments of ``fit`` under the names that a pipeline expects."""
         if routing_enabled():
             return fit_params
-        path = path_of_last_step(self)
+        path = "__".join(
+            each.steps[-1][0] for each in compositions(self) if hasattr(each, "steps")
+        )
         return {f"{path}__{name}": value for name, value in fit_params.items()}
 
     def __getitem__(self, which: Any) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn import config_context
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.compose import ColumnTransformer
+from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
@@ -82,8 +82,9 @@ def default_models(
     models : list of tuple (str, estimator)
         Untuned models: a linear model, gradient boosting (LightGBM if installed), a forest, extra
         trees, a neural net, and, for up to 5,000 rows, a support vector machine and nearest
-        neighbours. If there are several targets, a model that supports only one is fitted for
-        each. You can print the list, edit it, and pass it to `SearchCV`.
+        neighbours. A regression's net and support vector machine have a standardized target. If
+        there are several targets, a model that supports only one is fitted for each. You can print
+        the list, edit it, and pass it to `SearchCV`.
 
     Raises
     ------
@@ -208,10 +209,15 @@ def _regressors(n_threads: int | None, y: Any) -> dict[str, Any]:
         "boosting": boosting or HistGradientBoostingRegressor(),
         "forest": RandomForestRegressor(),
         "extra": ExtraTreesRegressor(),
-        "net": MLPRegressor(),
-        "kernel": SVR(),
+        "net": _of_scaled_target(MLPRegressor()),
+        "kernel": _of_scaled_target(SVR()),
         "nearest": KNeighborsRegressor(),
     }
+
+
+def _of_scaled_target(model: Any) -> TransformedTargetRegressor:
+    """Return a regressor of the standardized target: rates and penalties have its units."""
+    return TransformedTargetRegressor(model, transformer=StandardScaler())
 
 
 def _for_several(models: dict[str, Any], target: np.ndarray, classifies: bool) -> dict[str, Any]:

@@ -420,4 +420,4 @@ def test_what_to_expect_of_a_parameter_is_asked_of_the_estimator_and_the_rows():
     assert not as_resource("max_iter", boosting, 20_000).continues
     assert as_resource(ParameterResource("n_estimators"), RandomForestClassifier()).continues
     wrapped = TransformedTargetRegressor(RandomForestClassifier())
-    assert not as_resource("regressor__n_estimators", wrapped).continues
+    assert as_resource("regressor__n_estimators", wrapped).continues

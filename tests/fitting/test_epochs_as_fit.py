@@ -6,17 +6,19 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.datasets import make_classification
 from sklearn.linear_model import Perceptron, SGDClassifier, SGDOneClassSVM, SGDRegressor
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import StandardScaler, TargetEncoder
 
 from sksearch import HyperbandSearchCV
 from sksearch.base._state import State
 from sksearch.estimators import register
 from sksearch.estimators._mlp import MLP
 from sksearch.estimators._mutable_params import change
+from sksearch.estimators._pipeline import last_step, path_of_last_step
 from sksearch.executors import VirtualClock, spend
 from sksearch.resources._epochs import EpochsResource, SecondsResource
 
@@ -61,6 +63,23 @@ def test_epochs_of_a_net_match_one_fit_to_the_bit(kind, way, seed):
         np.testing.assert_array_equal(got, expected)
     assert by_epochs.loss_curve_ == at_once.loss_curve_
     assert by_epochs.n_iter_ == at_once.n_iter_
+
+
+@pytest.mark.parametrize("step", [StandardScaler(), TargetEncoder(random_state=0)])
+@pytest.mark.parametrize("is_outside", [True, False])
+def test_epochs_with_a_transformed_target_match_one_fit_to_the_bit(is_outside, step):
+    net = MLPRegressor(hidden_layer_sizes=(6,), random_state=0)
+    scaled = TransformedTargetRegressor(net, transformer=StandardScaler())
+    if is_outside:
+        scaled.set_params(regressor=make_pipeline(step, net))
+    whole = scaled if is_outside else make_pipeline(step, scaled)
+    name = f"{path_of_last_step(whole)}__max_iter"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        at_once = clone(whole).set_params(**{name: 40}).fit(X, y)
+    by_epochs = train(whole, 1, 4, 40)
+    np.testing.assert_array_equal(by_epochs.predict(X), at_once.predict(X))
+    assert last_step(by_epochs).n_iter_ == 40
 
 
 def test_a_net_ends_when_its_loss_does_not_fall():

@@ -5,7 +5,9 @@ import warnings
 import numpy as np
 import pytest
 from scipy.stats import loguniform
+from sklearn import config_context
 from sklearn.base import clone
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.ensemble import (
     GradientBoostingClassifier,
@@ -15,8 +17,8 @@ from sklearn.ensemble import (
     RandomForestClassifier,
 )
 from sklearn.metrics import accuracy_score
-from sklearn.model_selection import KFold
-from sklearn.neural_network import MLPClassifier
+from sklearn.model_selection import KFold, cross_val_score
+from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -25,6 +27,7 @@ from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, When, load_his
 from sksearch.base._state import State
 from sksearch.estimators import register
 from sksearch.estimators._growth import Allowance, counts, growth_of
+from sksearch.estimators._pipeline import path_of_last_step
 from sksearch.estimators._sklearn_boosting import HistGradientBoosting
 from sksearch.executors import VirtualClock, spend
 from sksearch.fitting.run._curves import choose_count, common, settle
@@ -83,6 +86,60 @@ def check_scores(search, model, row, params, count):
         again = clone(model).set_params(**params).fit(X[train], y[train])
         score = accuracy_score(y[test], again.predict(X[test]))
         assert search.cv_results_[f"split{fold}_test_score"][row] == pytest.approx(score)
+
+
+@pytest.mark.few(2)
+@pytest.mark.parametrize("name", [*boosters(), "net"])
+@pytest.mark.parametrize("is_outside", [True, False])
+def test_a_transformed_target_changes_nothing_else(name, is_outside):
+    X, y = load_diabetes(return_X_y=True)
+    model, count = regressors()[name]
+    within = make_pipeline(StandardScaler(), model) if is_outside else model
+    wrapped = TransformedTargetRegressor(within, func=np.log, inverse_func=np.exp)
+    whole = wrapped if is_outside else make_pipeline(StandardScaler(), wrapped)
+    prefix = path_of_last_step(whole)
+    space = {f"{prefix}__{count}": Outcome(40)}
+    search = RandomSearchCV(whole, space, n_iter=1, cv=KFold(3), error_score="raise").fit(X, y)
+    again = clone(whole).set_params(**search.best_params_)
+    scores = cross_val_score(again, X, y, cv=KFold(3))
+    assert search.best_score_ == pytest.approx(scores.mean())
+    assert 1 <= search.best_params_[f"{prefix}__{count}"] <= 40
+    np.testing.assert_array_equal(search.predict(X), again.fit(X, y).predict(X))
+
+
+@pytest.mark.parametrize("routes", [True, False])
+def test_weights_reach_the_regressor_of_a_transformed_target(routes):
+    X, y = load_diabetes(return_X_y=True)
+    params = {"sample_weight": np.linspace(0, 1, len(y)) ** 4}
+    model = HistGradientBoostingRegressor(max_leaf_nodes=4)
+    with config_context(enable_metadata_routing=routes):
+        if routes:
+            model.set_fit_request(sample_weight=True)
+        wrapped = TransformedTargetRegressor(model, transformer=StandardScaler())
+        space = {"regressor__max_iter": Outcome(20)}
+        search = RandomSearchCV(wrapped, space, n_iter=1, cv=KFold(3), error_score="raise")
+        search.fit(X, y, **params)
+        again = clone(wrapped).set_params(**search.best_params_)
+        scores = cross_val_score(again, X, y, cv=KFold(3), params=params)
+        plain = cross_val_score(again, X, y, cv=KFold(3))
+    assert search.best_score_ == pytest.approx(scores.mean())
+    assert scores.mean() != pytest.approx(plain.mean())
+
+
+def regressors():
+    from catboost import CatBoostRegressor
+    from lightgbm import LGBMRegressor
+    from xgboost import XGBRegressor
+
+    silent = {"verbose": 0, "thread_count": 1, "allow_writing_files": False}
+    return {
+        "HistGradientBoosting": (HistGradientBoostingRegressor(max_leaf_nodes=4), "max_iter"),
+        "GradientBoosting": (GradientBoostingRegressor(random_state=0), "n_estimators"),
+        "LightGBM": (LGBMRegressor(verbose=-1, n_jobs=1, num_leaves=4), "n_estimators"),
+        "XGBoost": (XGBRegressor(n_jobs=1, max_depth=2), "n_estimators"),
+        "CatBoost": (CatBoostRegressor(depth=2, **silent), "iterations"),
+        "net": (MLPRegressor(hidden_layer_sizes=(5,), random_state=0), "max_iter"),
+    }
 
 
 def test_the_count_is_the_best_of_those_on_the_way():

@@ -231,20 +231,29 @@ def test_a_pipeline_has_the_model_first_and_at_most_two_of_a_transformer():
     assert set(names) <= pipe.get_params().keys()
 
 
+class OwnTarget(TransformedTargetRegressor):
+    def predict(self, X):
+        return super().predict(X) + 1
+
+
 def test_only_a_booster_at_the_end_has_an_outcome():
     booster = HistGradientBoostingRegressor()
-    last = default_space(make_pipeline(StandardScaler(), booster))
-    assert last["histgradientboostingregressor__max_iter"] == Outcome(1000)
+    within = TransformedTargetRegressor(booster)
     for whole, name in (
-        (TransformedTargetRegressor(booster), "regressor__max_iter"),
+        (make_pipeline(StandardScaler(), booster), "histgradientboostingregressor__max_iter"),
+        (within, "regressor__max_iter"),
+        (make_pipeline(within), "transformedtargetregressor__regressor__max_iter"),
+    ):
+        assert default_space(whole)[name] == Outcome(1000)
+    for whole, name in (
+        (OwnTarget(booster), "regressor__max_iter"),
         (VotingRegressor([("a", booster), ("b", Ridge())]), "a__max_iter"),
-        (make_pipeline(TransformedTargetRegressor(booster)), None),
+        (VotingRegressor([("a", within)]), "a__regressor__max_iter"),
     ):
         space = default_space(whole)
         assert not any(isinstance(values, Outcome) for values in space.values())
-        if name:
-            assert isinstance(space[name], LogRandInt)
-            assert space[name.replace("max_iter", "early_stopping")] == [False]
+        assert isinstance(space[name], LogRandInt)
+        assert space[name.replace("max_iter", "early_stopping")] == [False]
 
 
 def test_members_of_an_ensemble_take_turns():

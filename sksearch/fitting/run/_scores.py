@@ -18,7 +18,7 @@ from sksearch._utils._compat import (
 from sksearch._utils._terminal import warn
 from sksearch._utils._typing import Estimator, Samples, Scorer, Scores, Scoring, Targets
 from sksearch.estimators._model_choice import model_of
-from sksearch.estimators._pipeline import last_step, prepared
+from sksearch.estimators._pipeline import predictor, prepared
 from sksearch.estimators._skorch import DivergedError
 from sksearch.executors._signals import Interrupts
 from sksearch.fitting.run._row_sample import TooLongError
@@ -117,7 +117,7 @@ class PreparedTest:
     def of(self, estimator: Estimator) -> tuple[Any, Part]:
         """Return a fitted model with the same scores, and its rows.
 
-        They are the last step and the transformed rows, or the estimator itself and all its rows
+        They are the predictor and the transformed rows, or the estimator itself and all its rows
         if its scorer reads more than predictions, or if its transformers fail.
         """
         if self._prepared is None:
@@ -127,7 +127,7 @@ class PreparedTest:
                     Xt = prepared(estimator, X)
                     self._prepared = indices, X if Xt is None else Xt, y
         is_same = self._prepared[1] is self._test[1]
-        return estimator if is_same else last_step(estimator), self._prepared
+        return estimator if is_same else predictor(estimator), self._prepared
 
 
 def score(
