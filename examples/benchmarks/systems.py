@@ -2,9 +2,9 @@
 
 Twelve tables, and ten frames as people have them (dates, texts, IDs, categories, gaps), are read
 in three forms: as pandas reads them, after ``convert_dtypes()``, and as polars. A third of the
-rows, at most 2,000, are kept for the test, and up to 4,000 others are searched with. ``list`` and
-``averaged`` are this library, and ``untuned`` is the best untuned model of the list by the test
-rows. Peers run if they are installed and named, as a newcomer types them, with one thread.
+rows, at most 2,000, are kept for the test, and up to ``--rows`` others are searched with. ``list``
+and ``averaged`` are this library, and ``untuned`` is the best untuned model of the list by the
+test rows. Peers run if they are installed and named, as a newcomer types them, with one thread.
 ``error`` is 1 - accuracy or 1 - R2 on the test rows, and ``loss`` is the log loss; ``own_loss`` is
 the log loss of the same model before its probabilities are calibrated. The last lines are ratios
 of errors and losses to those of the peers, as geometric means, and mean ranks. A line of JSON for
@@ -147,7 +147,6 @@ RUNS = {
 }  # fmt: skip
 PEERS = ("FLAML", "AutoGluon", "AutoGluon best")
 RANKED = {"averaged": "sksearch"} | dict(zip(PEERS, PEERS, strict=True))
-KINDS = {"tables": TABLES, "frames": FRAMES}
 
 
 def run(frame, form, name, seconds, seed, n_rows):
@@ -276,15 +275,23 @@ def main(argv=None):
 def ratio_table(lines):
     """Return rows of ratios to the peers' errors and losses."""
     heads = ["at most", "lower", "p"]
-    found = [["seconds", "data", "compared with", "error", *heads, "log loss", *heads]]
-    for seconds, kind in product(sorted({line["seconds"] for line in lines}), KINDS):
-        some = [e for e in lines if e["seconds"] == seconds and e["frame"] in KINDS[kind]]
+    found = [["seconds", "rows", "data", "compared with", "error", *heads, "log loss", *heads]]
+    for conditions, some in by_conditions(lines):
         for peer in PEERS:
             pairs = [ratios(some, field, "averaged", peer) for field in ("error", "loss")]
             if len(pairs[0]):
                 cells = [cell for pair in pairs if len(pair) for cell in cells_of(pair)]
-                found.append([f"{seconds:g}", kind, peer, *cells])
+                found.append([*conditions, peer, *cells])
     return found
+
+
+def by_conditions(lines):
+    """Return seconds, rows and kind of data, as text, with the runs of each."""
+    found = {}
+    for line in lines:
+        kind = "tables" if line["frame"] in TABLES else "frames"
+        found.setdefault((line["seconds"], line["rows"], kind), []).append(line)
+    return [((f"{s:g}", f"{n:,}", kind), some) for (s, n, kind), some in sorted(found.items())]
 
 
 def cells_of(each):
@@ -296,9 +303,8 @@ def cells_of(each):
 
 def rank_table(lines):
     """Return rows of mean ranks in the runs that all ways have."""
-    found = [["seconds", "data", "figure", "runs", *RANKED.values()]]
-    for seconds, kind in product(sorted({line["seconds"] for line in lines}), KINDS):
-        some = [e for e in lines if e["seconds"] == seconds and e["frame"] in KINDS[kind]]
+    found = [["seconds", "rows", "data", "figure", "runs", *RANKED.values()]]
+    for conditions, some in by_conditions(lines):
         names = [name for name in RANKED if any(e["name"] == name for e in some)]
         for field, title in (("error", "error"), ("loss", "log loss")):
             runs = [run for run in by_run(some, field).values() if {*names} <= {*run}]
@@ -306,7 +312,7 @@ def rank_table(lines):
                 ranks = rankdata([[run[name] for name in names] for run in runs], axis=1)
                 means = dict(zip(names, ranks.mean(axis=0), strict=True))
                 cells = [f"{means[name]:.2f}" if name in means else "" for name in RANKED]
-                found.append([f"{seconds:g}", kind, title, str(len(runs)), *cells])
+                found.append([*conditions, title, str(len(runs)), *cells])
     return found
 
 

@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC, LinearSVC
 
 from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV
-from sksearch.fitting.run._calibration import Calibrated, best_map
+from sksearch.fitting.run._calibration import Calibrated, Sigmoid, best_map, fit_maps, mapped
 from sksearch.model_selection import GridSearchCV, HalvingGridSearchCV
 
 rng = np.random.default_rng(0)
@@ -83,6 +83,50 @@ def test_probabilities_of_a_list_are_honest_and_its_labels_are_the_models(name, 
     assert found.score(NEW, TRUTH) == np.mean(found.predict(NEW) == TRUTH)
     again = pickle.loads(pickle.dumps(found))
     np.testing.assert_array_equal(again.predict_proba(NEW), found.predict_proba(NEW))
+
+
+def classes_and_decisions(n, scales, seed=0):
+    """Classes, and decision values of another scale for each class."""
+    rng = np.random.default_rng(seed)
+    logits = rng.normal(size=(n, len(scales)))
+    y = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
+    return y, logits * scales + np.arange(len(scales))
+
+
+def test_decision_values_of_several_classes_become_their_probabilities():
+    scales, classes = np.array([0.5, 1.0, 2.0, 4.0]), [np.arange(4)]
+    y, d = classes_and_decisions(2_000, scales)
+    new_y, new_d = classes_and_decisions(2_000, scales, seed=1)
+    shares = mapped(new_d, fit_maps(d, y, classes), classes)
+    true = softmax((new_d - np.arange(4)) / scales, axis=1)
+    assert log_loss(new_y, shares) < log_loss(new_y, true) + 0.01
+    sigmoids = [Sigmoid.fit(each, y == k) for k, each in enumerate(d.T)]
+    p = np.column_stack([one(np.tile(each[:, np.newaxis], 2))[:, 1]
+                         for one, each in zip(sigmoids, new_d.T, strict=True)])  # fmt: skip
+    assert log_loss(new_y, shares) < log_loss(new_y, p / p.sum(axis=1, keepdims=True))
+
+
+def test_a_class_that_was_not_seen_has_no_probability():
+    y, d = classes_and_decisions(60, np.ones(3))
+    d[:20, 2] = -np.inf
+    maps = fit_maps(d, y, [np.arange(3)])
+    shares = mapped(d, maps, [np.arange(3)])
+    assert np.all(shares[:20, 2] == 0)
+    assert np.all(shares[20:] > 0)
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    nothing = mapped(np.full((1, 3), -np.inf), maps, [np.arange(3)])
+    assert np.isfinite(nothing).all()
+
+
+@pytest.mark.parametrize("values", [np.eye(3)[[0, 1, 2] * 5], np.ones((15, 3))])
+def test_extreme_decision_values_have_finite_maps(values):
+    (found,) = fit_maps(1e9 * values, np.array([0, 1, 2] * 5), [np.arange(3)])
+    shares = found(1e9 * values)
+    assert np.isfinite(shares).all()
+    if len(np.unique(values)) > 1:
+        assert np.all(shares[values == 1] > 0.9)
+    else:
+        np.testing.assert_allclose(shares, 1 / 3, atol=1e-3)
 
 
 @pytest.mark.parametrize(

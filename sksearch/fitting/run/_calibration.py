@@ -1,15 +1,16 @@
 """Calibration of probabilities by predictions for the test folds, without extra fits.
 
-A model without probabilities gets a sigmoid for each class, which maps decision values to
-probabilities, as ``CalibratedClassifierCV(ensemble=False)`` does. Overconfident and underconfident
-probabilities are corrected by the map with the least log loss on folds that it was not fitted on,
-see `best_map`.
+A model without probabilities gets a map of its decision values: a sigmoid for two classes, as in
+``CalibratedClassifierCV(ensemble=False)``, and a softmax for more. A sigmoid for each of several
+classes has larger log losses, because the classes are not compared. Overconfident and
+underconfident probabilities are corrected by the map with the least log loss on folds that it was
+not fitted on, see `best_map`.
 
 =======  ======================================================================================
 d        decision values of a class, or votes, shape (n,); -inf for a class that was not seen
 t        whether rows are of the class, smoothed as in [1]_
-a, b     of the sigmoid 1 / (1 + exp(-(a d + b))), and of softmax(a log p + b), where 1 / a is the
-         temperature [2]_
+a, b     of the sigmoid 1 / (1 + exp(-(a d + b))), of softmax(a d + b), with one of each for a
+         class, and of softmax(a log p + b), where 1 / a is the temperature [2]_
 p        probabilities, shape (n, n_classes)
 k        place of the class of each row, shape (n,)
 =======  ======================================================================================
@@ -24,7 +25,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, clone
 from sklearn.isotonic import IsotonicRegression
@@ -38,6 +39,7 @@ from sksearch.fitting.run._predictions import Classes, decisions_of, logarithms,
 N_STEPS = 50  # maximum steps of Newton's method, which needs about eight
 N_PIECES = 5  # parts of the rows of one fold, each calibrated by the others
 FEWEST = 2  # rows of each class in the other pieces, below which all rows are taken
+LOG_SCALES = -5.0, 7.0  # bounds of log(a) for decision values with a standard deviation of 1
 FLAT = 1e-9  # added to the curvature: if all d are equal, a is not determined
 SMALLEST = np.finfo(float).eps  # as in scikit-learn's log loss
 TINY = 1e-9  # a probability whose logarithm is finite
@@ -81,11 +83,11 @@ class Sigmoid:
         return cls(float(w[0] / scale), float(w[1]))
 
     @own_numerics()
-    def __call__(self, d: np.ndarray) -> np.ndarray:
-        """Return probabilities; 0 for -inf."""
-        return np.where(
-            np.isneginf(d), 0.0, expit(self.a * np.where(np.isfinite(d), d, 0) + self.b)
-        )
+    def __call__(self, decisions: np.ndarray) -> np.ndarray:
+        """Return probabilities of both classes, from decision values of both; 0 for -inf."""
+        d = decisions[:, 1]
+        p = np.where(np.isneginf(d), 0.0, expit(self.a * np.where(np.isfinite(d), d, 0) + self.b))
+        return np.column_stack([1 - p, p])
 
 
 def _loss(z: np.ndarray, t: np.ndarray) -> float:
@@ -93,8 +95,63 @@ def _loss(z: np.ndarray, t: np.ndarray) -> float:
     return float(np.sum(np.logaddexp(0, z) - t * z))
 
 
-#: Maps by column of the target, one per class; for two classes only the second's.
-Maps = list[list[Sigmoid]]
+@dataclass(frozen=True)
+class SoftmaxOfDecisions:
+    """A map from decision values of several classes to their probabilities.
+
+    Parameters
+    ----------
+    a, b : ndarray of shape (n_classes,)
+        Slopes and intercepts.
+    """
+
+    a: np.ndarray
+    b: np.ndarray
+
+    @classmethod
+    @own_numerics()
+    def fit(cls, d: np.ndarray, k: np.ndarray) -> "SoftmaxOfDecisions":
+        """Fit a common slope, and then slopes relative to it, and intercepts.
+
+        The relative slopes have a normal prior with mean 1, and the intercepts one with mean 0,
+        both with a standard deviation of 1. One row spread over all classes is added, so that the
+        common slope is finite.
+        """
+        known = np.isfinite(d)
+        n, n_classes = d.shape
+        x = np.where(known, d, 0.0)
+        own = (np.eye(n_classes)[k] + 1 / (n * n_classes)) / (1 + 1 / n)
+        own = np.where(known, own, 0.0)
+
+        def logs_of(z: np.ndarray) -> np.ndarray:
+            return np.where(known, log_softmax(np.where(known, z, -np.inf), axis=1), 0.0)
+
+        def loss_of_common(log_a: float) -> float:
+            return float(-np.sum(own * logs_of(np.exp(log_a) * x)))
+
+        def loss(w: np.ndarray) -> tuple[float, np.ndarray]:
+            logs = logs_of((1 + w[:n_classes]) * x + w[n_classes:])
+            rest = np.where(known, np.exp(logs), 0.0) * own.sum(axis=1, keepdims=True) - own
+            slope = np.hstack([np.sum(rest * x, axis=0), rest.sum(axis=0)])
+            return w @ w / 2 - np.sum(own * logs), slope + w
+
+        bounds = np.subtract(LOG_SCALES, np.log(x.std() or 1.0))
+        common = np.exp(minimize_scalar(loss_of_common, bounds=bounds, method="bounded").x)
+        x = common * x
+        w = minimize(loss, np.zeros(2 * n_classes), method="L-BFGS-B", jac=True).x
+        return cls(common * (1 + w[:n_classes]), w[n_classes:])
+
+    @own_numerics()
+    def __call__(self, decisions: np.ndarray) -> np.ndarray:
+        """Return probabilities; 0 for -inf, and equal ones if there is nothing else."""
+        known = np.isfinite(decisions)
+        z = self.a * np.where(known, decisions, 0.0) + self.b
+        z = np.where(known | ~known.any(axis=1, keepdims=True), z, -np.inf)
+        return softmax(z, axis=1)
+
+
+#: Maps by column of the target.
+Maps = list[Sigmoid | SoftmaxOfDecisions]
 
 
 def fit_maps(decisions: np.ndarray, y: np.ndarray, classes: Classes) -> Maps:
@@ -111,32 +168,28 @@ def fit_maps(decisions: np.ndarray, y: np.ndarray, classes: Classes) -> Maps:
 
     Returns
     -------
-    maps : list of list of Sigmoid
+    maps : list of Sigmoid or SoftmaxOfDecisions
         Maps by column of the target.
     """
-    labels, maps, start = y.reshape(len(decisions), -1).T, [], 0
-    for column, known in zip(labels, classes, strict=True):
-        which = range(1, 2) if len(known) == 2 else range(len(known))
-        d = decisions[:, start : start + len(known)]
-        maps.append([Sigmoid.fit(d[:, k], column == known[k]) for k in which])
-        start += len(known)
+    maps: Maps = []
+    columns = zip(y.reshape(len(decisions), -1).T, _by_column(decisions, classes), strict=True)
+    for (labels, d), known in zip(columns, classes, strict=True):
+        if len(known) == 2:
+            maps.append(Sigmoid.fit(d[:, 1], labels == known[1]))
+        else:
+            maps.append(SoftmaxOfDecisions.fit(d, np.searchsorted(known, labels)))
     return maps
 
 
 def mapped(decisions: np.ndarray, maps: Maps, classes: Classes) -> np.ndarray:
     """Return probabilities, shape (n_rows, n_all_classes), summing to 1 per target column."""
-    found, start = [], 0
-    for column, known in zip(maps, classes, strict=True):
-        d = decisions[:, start : start + len(known)]
-        start += len(known)
-        if len(known) == 2:
-            p = column[0](d[:, 1])
-            found.append(np.column_stack([1 - p, p]))
-            continue
-        p = np.column_stack([one(d[:, k]) for k, one in enumerate(column)])
-        total = p.sum(axis=1, keepdims=True)
-        found.append(np.where(total > 0, p / np.where(total > 0, total, 1), 1 / len(known)))
-    return np.hstack(found)
+    pairs = zip(maps, _by_column(decisions, classes), strict=True)
+    return np.hstack([one(d) for one, d in pairs])
+
+
+def _by_column(decisions: np.ndarray, classes: Classes) -> list[np.ndarray]:
+    """Return the decision values of each column of the target."""
+    return np.split(decisions, np.cumsum([len(known) for known in classes])[:-1], axis=1)
 
 
 def cross_mapped(decisions: Sequence[np.ndarray], y: Sequence[Any], classes: Classes) -> list:
@@ -349,8 +402,8 @@ class Calibrated(BaseEstimator):
     ----------
     model : estimator object
         A classifier.
-    maps : list of list of Sigmoid, or None
-        A map for each class, by column of the target, for a model without probabilities.
+    maps : list of Sigmoid or SoftmaxOfDecisions, or None
+        A map for each column of the target, for a model without probabilities.
     classes : list of ndarray
         Labels of each column of the target.
     last : callable or None, default=None
