@@ -24,7 +24,8 @@ class State:
     rows : array-like or None
         Training rows as the last step of a pipeline received them, if they cannot be recomputed.
     y : array-like or None
-        Their target, if a step of the pipeline resampled the rows (imbalanced-learn).
+        Their target as the last step received it, if a step of the pipeline resampled the rows
+        (imbalanced-learn).
     generators : object
         State of the random draws of the next epoch, in the format of the estimator's family.
 

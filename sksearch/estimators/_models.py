@@ -226,7 +226,16 @@ def _for_several(models: dict[str, Any], target: np.ndarray, classifies: bool) -
     one = {"boosting", "kernel"} | ({"linear"} if classifies else set())
     if classifies and type_of_target(target) != "multilabel-indicator":
         one = {*models}  # scikit-learn's accuracy does not support multiclass-multioutput
-    return {name: wrap(model) if name in one else model for name, model in models.items()}
+    return {
+        name: _wrapped(wrap, model) if name in one else model for name, model in models.items()
+    }
+
+
+def _wrapped(wrap: Callable[[Any], Any], model: Any) -> Any:
+    """Wrap a model, or the regressor of a scaled target."""
+    if isinstance(model, TransformedTargetRegressor):
+        return clone(model).set_params(regressor=wrap(model.regressor))
+    return wrap(model)
 
 
 def _boosting(name: str, n_threads: int | None) -> Any:

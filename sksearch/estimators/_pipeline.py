@@ -5,6 +5,7 @@ model inside all of them.
 """
 
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -60,10 +61,14 @@ def pipelines(estimator: Any) -> Iterator[Any]:
         estimator = estimator.steps[-1][1]
 
 
-def last_step(estimator: Any) -> Any:
-    """Return the last step of a composition, even if nested, or the estimator itself."""
+def last_step(estimator: Any, is_fitted: bool = False) -> Any:
+    """Return the last step of a composition, even if nested, or the estimator itself.
+
+    A TransformedTargetRegressor fits a clone of its regressor, unless it is trained in place.
+    """
     while inner := inner_of(estimator):
-        estimator = inner[1]
+        name, part = inner
+        estimator = getattr(estimator, f"{name}_", part) if is_fitted else part
     return estimator
 
 
@@ -233,7 +238,8 @@ class _Catcher(BaseEstimator):
     """A last step that only stores its input."""
 
     def fit(self, X, y=None):
-        validate_data(self, X, skip_check_array=True)  # stores the names of the columns
+        with suppress(TypeError):  # the regressor may accept other names than scikit-learn
+            validate_data(self, X, skip_check_array=True)  # stores the names of the columns
         self.X_, self.y_ = X, y
         return self
 

@@ -131,7 +131,7 @@ def is_nested(results: object) -> TypeGuard[Mapping[str, Any]]:
 
 
 def _table_of(estimator: Any) -> SearchTable:
-    search = last_step(estimator)
+    search = last_step(estimator, is_fitted=True)
     if not hasattr(search, "cv_results_"):
         raise ValueError(
             f"A {type(search).__name__} is not a fitted search: pass a search to cross_validate, "

@@ -118,6 +118,23 @@ def test_a_class_that_was_not_seen_has_no_probability():
     assert np.isfinite(nothing).all()
 
 
+@pytest.mark.parametrize("change", ["offsets", "unit", "outlier", "infinite"])
+def test_a_map_of_several_classes_does_not_depend_on_units(change):
+    classes = [np.arange(3)]
+    y, d = classes_and_decisions(300, np.ones(3))
+    other = d.copy()
+    if change == "offsets":
+        other = d + np.array([0, 1e6, -1e6])
+    elif change == "unit":
+        other = d * 1e200
+    else:
+        other[0, y[0]] = 1e6 if change == "outlier" else np.inf
+    losses = [
+        log_loss(y, mapped(each, fit_maps(each, y, classes), classes)) for each in (d, other)
+    ]
+    assert abs(losses[1] - losses[0]) < 0.01
+
+
 @pytest.mark.parametrize("values", [np.eye(3)[[0, 1, 2] * 5], np.ones((15, 3))])
 def test_extreme_decision_values_have_finite_maps(values):
     (found,) = fit_maps(1e9 * values, np.array([0, 1, 2] * 5), [np.arange(3)])

@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -57,6 +59,13 @@ def test_several_metrics_pipelines_and_searches_of_scikit_learn():
     assert "f1_macro, mean of the outer folds" in text
     assert "mean of the inner scores" not in text  # of which metric?
     assert "kernel: '" in text
+
+
+def test_a_search_may_have_a_transformed_target():
+    search = SearchCV(Ridge(), {"alpha": [0.1, 1.0]}, n_iter=2, cv=3)
+    scaled = TransformedTargetRegressor(search, transformer=StandardScaler())
+    made = report(cross_validate(scaled, *load_diabetes(return_X_y=True), return_estimator=True))
+    assert "alpha: " in str(made)
 
 
 def test_parameters_that_are_the_same_everywhere_or_of_some_models_alone():

@@ -405,6 +405,13 @@ def test_auto_leaves_out_the_models_that_take_no_weights_with_a_line():
     assert line not in str(search.plan(X, Y))
 
 
+def test_weights_reach_the_models_of_several_targets():
+    rows, target = load_diabetes(return_X_y=True)
+    several, weights = np.column_stack([target, -target])[:60], np.ones(60)
+    plan = SearchCV("auto", n_iter=1, cv=2).plan(rows[:60], several, sample_weight=weights)
+    assert "fit accepts no sample_weight: nearest\n" in f"{plan}\n"
+
+
 def test_auto_takes_a_frame_and_goes_in_cross_validation():
     frame, y = table()
     search = RandomSearchCV("auto", [{"model": ["linear"]}], n_iter=1, cv=2)

@@ -21,11 +21,11 @@ k        place of the class of each row, shape (n,)
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from scipy.optimize import minimize, minimize_scalar
+from scipy.optimize import minimize
 from scipy.special import expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, clone
 from sklearn.isotonic import IsotonicRegression
@@ -39,7 +39,9 @@ from sksearch.fitting.run._predictions import Classes, decisions_of, logarithms,
 N_STEPS = 50  # maximum steps of Newton's method, which needs about eight
 N_PIECES = 5  # parts of the rows of one fold, each calibrated by the others
 FEWEST = 2  # rows of each class in the other pieces, below which all rows are taken
-LOG_SCALES = -5.0, 7.0  # bounds of log(a) for decision values with a standard deviation of 1
+LOG_SLOPES = -7.0, 7.0  # bounds of log(a) for scaled decision values
+SD_OF_SHIFTS = 3.0  # of the prior of b, which contains the logarithms of the classes' frequencies
+FARTHEST = 100.0  # scaled decision values beyond it count as this one
 FLAT = 1e-9  # added to the curvature: if all d are equal, a is not determined
 SMALLEST = np.finfo(float).eps  # as in scikit-learn's log loss
 TINY = 1e-9  # a probability whose logarithm is finite
@@ -99,55 +101,73 @@ def _loss(z: np.ndarray, t: np.ndarray) -> float:
 class SoftmaxOfDecisions:
     """A map from decision values of several classes to their probabilities.
 
+    Decision values of each class are centred by their median, and divided by a common scale.
+
     Parameters
     ----------
+    centre : ndarray of shape (n_classes,)
+        Medians.
+    scale : float
+        Median distance from the medians.
     a, b : ndarray of shape (n_classes,)
         Slopes and intercepts.
     """
 
+    centre: np.ndarray
+    scale: float
     a: np.ndarray
     b: np.ndarray
 
     @classmethod
     @own_numerics()
     def fit(cls, d: np.ndarray, k: np.ndarray) -> "SoftmaxOfDecisions":
-        """Fit a common slope, and then slopes relative to it, and intercepts.
+        """Fit a common slope, slopes relative to it, and intercepts.
 
-        The relative slopes have a normal prior with mean 1, and the intercepts one with mean 0,
-        both with a standard deviation of 1. One row spread over all classes is added, so that the
-        common slope is finite.
+        The relative slopes have a normal prior with mean 1 and standard deviation 1, and the
+        intercepts have one with mean 0 and `SD_OF_SHIFTS`. One row spread over all classes is
+        added, so that the common slope is finite.
         """
-        known = np.isfinite(d)
         n, n_classes = d.shape
-        x = np.where(known, d, 0.0)
+        finite = np.where(np.isfinite(d), d, np.nan)
+        centre = np.array([np.median(c[~np.isnan(c)]) if (~np.isnan(c)).any() else 0.0
+                           for c in finite.T])  # fmt: skip
+        distances = np.abs(finite - centre)
+        distances = distances[distances > 0]
+        made = cls(centre, float(np.median(distances)) if len(distances) else 1.0,
+                   np.ones(n_classes), np.zeros(n_classes))  # fmt: skip
+        x, known = made._scaled(d)
         own = (np.eye(n_classes)[k] + 1 / (n * n_classes)) / (1 + 1 / n)
         own = np.where(known, own, 0.0)
-
-        def logs_of(z: np.ndarray) -> np.ndarray:
-            return np.where(known, log_softmax(np.where(known, z, -np.inf), axis=1), 0.0)
-
-        def loss_of_common(log_a: float) -> float:
-            return float(-np.sum(own * logs_of(np.exp(log_a) * x)))
+        spread = np.hstack([np.inf, np.ones(n_classes), np.full(n_classes, SD_OF_SHIFTS)])
 
         def loss(w: np.ndarray) -> tuple[float, np.ndarray]:
-            logs = logs_of((1 + w[:n_classes]) * x + w[n_classes:])
+            common, of_classes, b = np.exp(w[0]), w[1 : 1 + n_classes], w[1 + n_classes :]
+            z = np.where(known, common * (1 + of_classes) * x + b, -np.inf)
+            logs = np.where(known, log_softmax(z, axis=1), 0.0)
             rest = np.where(known, np.exp(logs), 0.0) * own.sum(axis=1, keepdims=True) - own
-            slope = np.hstack([np.sum(rest * x, axis=0), rest.sum(axis=0)])
-            return w @ w / 2 - np.sum(own * logs), slope + w
+            by_slope = np.sum(rest * x, axis=0) * common
+            slope = np.hstack([by_slope @ (1 + of_classes), by_slope, rest.sum(axis=0)])
+            prior = w / spread**2
+            return prior @ w / 2 - np.sum(own * logs), slope + prior
 
-        bounds = np.subtract(LOG_SCALES, np.log(x.std() or 1.0))
-        common = np.exp(minimize_scalar(loss_of_common, bounds=bounds, method="bounded").x)
-        x = common * x
-        w = minimize(loss, np.zeros(2 * n_classes), method="L-BFGS-B", jac=True).x
-        return cls(common * (1 + w[:n_classes]), w[n_classes:])
+        start = np.zeros(1 + 2 * n_classes)
+        bounds = [LOG_SLOPES, *[(None, None)] * (2 * n_classes)]
+        w = minimize(loss, start, method="L-BFGS-B", jac=True, bounds=bounds).x
+        a, b = np.exp(w[0]) * (1 + w[1 : 1 + n_classes]), w[1 + n_classes :]
+        return replace(made, a=a, b=b)
+
+    def _scaled(self, d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return scaled decision values, and whether a class was seen: -inf if it was not."""
+        x = np.clip((d - self.centre) / self.scale, -FARTHEST, FARTHEST)
+        known = ~np.isneginf(d)
+        return np.where(known, np.nan_to_num(x), 0.0), known
 
     @own_numerics()
     def __call__(self, decisions: np.ndarray) -> np.ndarray:
         """Return probabilities; 0 for -inf, and equal ones if there is nothing else."""
-        known = np.isfinite(decisions)
-        z = self.a * np.where(known, decisions, 0.0) + self.b
-        z = np.where(known | ~known.any(axis=1, keepdims=True), z, -np.inf)
-        return softmax(z, axis=1)
+        x, known = self._scaled(decisions)
+        nothing = ~known.any(axis=1, keepdims=True)
+        return softmax(np.where(known, self.a * x + self.b, np.where(nothing, 0, -np.inf)), axis=1)
 
 
 #: Maps by column of the target.

@@ -182,7 +182,7 @@ def train_further(
                 state, *train_rows, stage.resource, before.resource, context.classes, fit_params
             )
         Interrupts.heed()  # scikit-learn's MLP catches it
-        last = last_step(state.estimator)
+        last = last_step(state.estimator, is_fitted=True)
         family_of(last).epochs.check_finite(last)
     return state
 
@@ -224,7 +224,7 @@ def load_state(context: Context, task: Task) -> tuple[State, str, list[Stage]]:
 
 def _save_state(environment: TaskEnvironment, task: Task, output: Output, state: State) -> None:
     """Put the state into the output in a portable form, or the reason if it cannot be written."""
-    last = last_step(state.estimator)
+    last = last_step(state.estimator, is_fitted=True)
     family_of(last).epochs.before_store(last)
     if environment.folder is None and environment.shares_memory:
         output.state = state
@@ -248,7 +248,7 @@ def _record_curve(
     rows: tuple[Part, Part],
     fit_params: dict[str, Any],
 ) -> None:
-    """Train until the score on the test rows has passed its peak, and keep all scores."""
+    """Train until the score on the test rows has passed its peak, and keep all finite scores."""
     train, test = rows
     wanted: Any = task.curve
     curve: list = []
@@ -261,13 +261,17 @@ def _record_curve(
         before = now()
         model, part = prepared.of(estimator)
         listener = RowListener(context, part)
-        scores, output.status, output.error = score(
+        scores, status, error = score(
             context, as_scored(context, model, part), *part, scorer=listener.scorer()
         )
         on_train = score(context, estimator, *train)[0] if context.return_train_score else None
         output.score_time += now() - before
-        curve.append([count, scores, on_train])
-        if output.status != "ok":
+        if status == "ok":
+            curve.append([count, scores, on_train])
+        if status == "ok" or not curve:
+            output.status, output.error = status, error
+            output.test_scores, output.train_scores = scores, on_train
+        if status != "ok":
             return math.nan
         value = value_of(scores, context.metric)
         mean = wanted.mean(count, value)
@@ -285,9 +289,7 @@ def _record_curve(
         state, train[1:], wanted.last, context.classes, fit_params, look,
         wanted.allowance, growth.own or 1 if wanted.is_own else 1,
     )  # fmt: skip
-    # For this fold only; `settle` finds the number for all folds.
-    _, output.test_scores, output.train_scores = curve[-1]
-    output.curve = curve if output.status == "ok" else None
+    output.curve = curve or None  # `settle` finds the number for all folds
 
 
 def _fail(context: Context, output: Output, error: BaseException, start: float) -> None:
