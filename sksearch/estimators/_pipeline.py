@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.compose import TransformedTargetRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
@@ -19,6 +18,8 @@ from sklearn.utils.validation import validate_data
 from sksearch._utils._compat import consumed_params, num_samples, routing_enabled
 from sksearch._utils._overrides import PREDICTION, TRAINING, overridden
 from sksearch.base._state import State
+
+from ._family import class_names
 
 ROUNDING = 1e-4  # relative; in single precision, the two ways of PCA differ by up to 1e-5
 
@@ -34,7 +35,7 @@ def trains_its_steps(estimator: Any) -> bool:
 def trains_its_regressor(estimator: Any) -> bool:
     """Return whether a regressor of a transformed target may be trained in place."""
     return (
-        isinstance(estimator, TransformedTargetRegressor)
+        "sklearn.TransformedTargetRegressor" in class_names(estimator)
         and hasattr(estimator.regressor, "fit")
         and not overridden(estimator, (*TRAINING, *PREDICTION))
     )
