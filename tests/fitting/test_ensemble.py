@@ -734,3 +734,11 @@ def test_a_list_of_models_is_averaged_across_models():
     kinds = {type(model.estimator) for model in search.best_estimator_.models}
     assert kinds <= {DecisionTreeClassifier, KNeighborsClassifier}
     assert len(search.ensemble_) > 1
+
+
+def test_mean_probabilities_never_exceed_one():
+    """scikit-learn's log loss refuses them, and rounding exceeds 1 from nine models on."""
+    sure = DecisionTreeClassifier().fit([[0], [1]], [0, 1])
+    draws = np.random.default_rng(0).dirichlet(np.ones(14), 50)
+    averages = [AveragedClassifier([sure] * 14, each.tolist()) for each in draws]
+    assert {average.predict_proba([[0.0]]).max() for average in averages} == {1.0}

@@ -40,9 +40,10 @@ class _Averaged(BaseEstimator):
         """Weighted mean of the models' outputs."""
         weights = np.ones(len(parts)) if self.weights is None else np.asarray(self.weights)
         total: Any = 0.0
+        whole = 0.0  # summed in the same order: a mean of probabilities never exceeds 1
         for weight, part in zip(weights, parts, strict=True):
-            total = total + weight * part
-        return total / weights.sum()
+            total, whole = total + weight * part, whole + weight
+        return total / whole
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
