@@ -75,8 +75,8 @@ def last_step(estimator: Any, is_fitted: bool = False) -> Any:
 
 def predictor(estimator: Any) -> Any:
     """Return the last step of a pipeline, even if nested; it may transform the target itself."""
-    while trains_its_steps(estimator):
-        estimator = estimator.steps[-1][1]
+    for pipeline in pipelines(estimator):
+        estimator = pipeline.steps[-1][1]
     return estimator
 
 

@@ -34,7 +34,13 @@ from sklearn.utils import get_tags
 from sksearch._utils._compat import to_numpy
 from sksearch._utils._numerics import own_numerics
 from sksearch._utils._typing import Samples
-from sksearch.fitting.run._predictions import Classes, decisions_of, logarithms, shares_of
+from sksearch.fitting.run._predictions import (
+    Classes,
+    decisions_of,
+    logarithms,
+    shares_of,
+    split_columns,
+)
 
 N_STEPS = 50  # maximum steps of Newton's method, which needs about eight
 N_PIECES = 5  # parts of the rows of one fold, each calibrated by the others
@@ -128,13 +134,12 @@ class SoftmaxOfDecisions:
         added, so that the common slope is finite.
         """
         n, n_classes = d.shape
-        finite = np.where(np.isfinite(d), d, np.nan)
-        centre = np.array([np.median(c[~np.isnan(c)]) if (~np.isnan(c)).any() else 0.0
-                           for c in finite.T])  # fmt: skip
-        distances = np.abs(finite - centre)
+        finite = np.ma.masked_invalid(d)
+        centre = np.ma.median(finite, axis=0).filled(0.0)
+        distances = np.abs(finite - centre).compressed()
         distances = distances[distances > 0]
-        made = cls(centre, float(np.median(distances)) if len(distances) else 1.0,
-                   np.ones(n_classes), np.zeros(n_classes))  # fmt: skip
+        scale = float(np.median(distances)) if len(distances) else 1.0
+        made = cls(centre, scale, np.ones(n_classes), np.zeros(n_classes))
         x, known = made._scaled(d)
         own = (np.eye(n_classes)[k] + 1 / (n * n_classes)) / (1 + 1 / n)
         own = np.where(known, own, 0.0)
@@ -192,7 +197,7 @@ def fit_maps(decisions: np.ndarray, y: np.ndarray, classes: Classes) -> Maps:
         Maps by column of the target.
     """
     maps: Maps = []
-    columns = zip(y.reshape(len(decisions), -1).T, _by_column(decisions, classes), strict=True)
+    columns = zip(y.reshape(len(decisions), -1).T, split_columns(decisions, classes), strict=True)
     for (labels, d), known in zip(columns, classes, strict=True):
         if len(known) == 2:
             maps.append(Sigmoid.fit(d[:, 1], labels == known[1]))
@@ -203,13 +208,8 @@ def fit_maps(decisions: np.ndarray, y: np.ndarray, classes: Classes) -> Maps:
 
 def mapped(decisions: np.ndarray, maps: Maps, classes: Classes) -> np.ndarray:
     """Return probabilities, shape (n_rows, n_all_classes), summing to 1 per target column."""
-    pairs = zip(maps, _by_column(decisions, classes), strict=True)
+    pairs = zip(maps, split_columns(decisions, classes), strict=True)
     return np.hstack([one(d) for one, d in pairs])
-
-
-def _by_column(decisions: np.ndarray, classes: Classes) -> list[np.ndarray]:
-    """Return the decision values of each column of the target."""
-    return np.split(decisions, np.cumsum([len(known) for known in classes])[:-1], axis=1)
 
 
 def cross_mapped(decisions: Sequence[np.ndarray], y: Sequence[Any], classes: Classes) -> list:
@@ -503,8 +503,7 @@ class Calibrated(BaseEstimator):
             shares = mapped(decisions, self.maps, self.classes)
         if self.last is not None:
             shares = self.last(shares)
-        sizes = np.cumsum([len(known) for known in self.classes])[:-1]
-        return shares if len(self.classes) == 1 else np.split(shares, sizes, axis=1)
+        return shares if len(self.classes) == 1 else split_columns(shares, self.classes)
 
     def predict_log_proba(self, X: Any) -> Any:
         """Return logarithms of the probabilities.
