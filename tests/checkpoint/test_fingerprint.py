@@ -1,5 +1,6 @@
 """Two searches are the same exactly where their results would be."""
 
+import copy
 import functools
 import hashlib
 import json
@@ -17,7 +18,7 @@ import polars as pl
 import pytest
 from scipy import sparse, stats
 from scipy.stats import loguniform, randint, uniform
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import SGDClassifier
@@ -26,12 +27,13 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, estimator_html_repr
 
 from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, TPESearchCV, When
+from sksearch._utils._compat import cloudpickle
 from sksearch.checkpoint._fingerprint import check_same, fingerprint
 from sksearch.checkpoint.identity._description import describe
-from sksearch.checkpoint.identity._reached import Reached
+from sksearch.checkpoint.identity._reached import Reached, fingerprint as fingerprint_of
 from sksearch.schedulers import FullFidelity
 from sksearch.search import SearchMismatchError
 from sksearch.space import LogRandInt
@@ -363,6 +365,27 @@ def test_use_changes_no_description():
     assert cached.answer == 42
     assert (text(path), text(cached)) == before
     assert text(Path("a/b")) == text(path) != text(Path("a/c"))
+
+
+@pytest.mark.parametrize(
+    "use",
+    [copy.copy, copy.deepcopy, repr, estimator_html_repr, clone, cloudpickle.dumps],
+    ids=lambda use: use.__name__,
+)
+def test_use_changes_no_class(use):
+    """Python notes in a class how its objects are copied, and their first copy may be any time."""
+
+    class Own(ClassifierMixin, BaseEstimator):
+        rate: float = 2.0
+
+        def fit(self, X, y):
+            return self
+
+    before = fingerprint_of(Own())
+    use(Own())
+    assert fingerprint_of(Own()) == before
+    Own.rate = 3.0
+    assert fingerprint_of(Own()) != before
 
 
 def period(n):

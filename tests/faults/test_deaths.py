@@ -114,7 +114,7 @@ def test_a_search_that_was_killed_continues_to_the_same_end(engine, tmp_path):  
     try:
         # A cluster that the script starts takes minutes on a busy machine.
         wait_until(lambda: process.poll() is not None or len(trainings(log)) >= n_before + 8, 300)
-        assert len(trainings(log)) >= n_before + 8, process.poll()
+        assert len(trainings(log)) >= n_before + 8, process.poll() and process.communicate()
         workers = {pid for pid, _ in trainings(log)[n_before:]}
         process.kill()
     finally:

@@ -53,14 +53,8 @@ ENVIRONMENT = re.compile("[A-Z][A-Z0-9_]*")
 HIDDEN = re.compile("__.*|_+(i+|[iod]h)?[0-9]*|_i[0-9]+|_exit_code")
 HAS_DOCSTRING = 0x4000000  # a flag of code objects, from Python 3.13 on
 NO_DATA = (types.MemberDescriptorType, types.GetSetDescriptorType)
-# Attributes that Python and libraries add to classes
+# Attributes that Python adds to classes
 NO_NAMES = {"_abc_impl"}
-ADDED = re.compile(
-    "__(module|qualname|name|doc|dict|weakref|slots|hash|annot.*|conditional_annot.*|match_args"
-    "|dataclass_.*|orig_.*|parameters|type_params|abstractmethods|firstlineno|static_attributes"
-    "|attrs_.*|pydantic_.*|members|new_member|protocol_.*|signature|.*_keys|total)__"
-)
-PLAIN = (str, bytes, int, float, complex, list, tuple, dict, set, frozenset)
 
 
 class Uses(NamedTuple):
@@ -330,14 +324,9 @@ def _parts_of_class(cls):
     """Definitions in a class and its bases, if they are the user's."""
     for base in cls.__mro__:
         for name, value in [] if is_installed(base) else sorted(vars(base).items()):
-            is_code = isinstance(unwrapped(value), (types.FunctionType, type, property))
-            is_special = name[:2] == name[-2:] == "__"
-            is_hidden = name in NO_NAMES or (
-                is_special and (ADDED.fullmatch(name) or not isinstance(value, PLAIN))
-            )
             if isinstance(value, types.ModuleType) and not is_installed_module(value):
                 yield "", value
-            if is_code or not (is_hidden or isinstance(value, NO_DATA)):
+            if not (name in NO_NAMES or isinstance(value, NO_DATA)):
                 yield f"{path_of(base)}.{name}", value
     if not is_installed(type(cls)):
         yield f"{path_of(cls)}.(metaclass)", type(cls)

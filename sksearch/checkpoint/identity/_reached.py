@@ -43,6 +43,8 @@ class Reached:
         self.data: dict[str, str] = {}
         self._known: dict[int, tuple[Any, str]] = {}  # by id: the object and its name
         self._waiting: list[tuple[str, Any]] = []  # data by name, code without
+        self._words: set[str] = set()  # by which code names attributes
+        self._special: list[tuple[str, Any]] = []  # data with names that Python and libraries use
         self._texts: set[str] = set()  # may be passed to readers of the environment
         self._readers: list[str] = []
         self.stored: set[str] = set()
@@ -87,13 +89,16 @@ class Reached:
                 if not any(inner is each for each in used):
                     parts += [(f"{name}.{key}", item) for key, item in given_to(inner).items()]
                 used.append(inner)
-        self._waiting += [*(("", each) for each in used), *data]
+        self._waiting += [("", each) for each in used]
+        for name, part in data:
+            (self._special if name.endswith("__") else self._waiting).append((name, part))
         return meanings
 
     def _look_around(self, function):
         """Record the globals set by a function, and its inputs other than values."""
         found = uses(function.__code__)
         self.stored |= found.stored
+        self._words |= found.words | found.texts
         self.data |= dict.fromkeys(unseen_in(function), OPAQUE)
         self._texts |= texts_of(function)
         if found.words & OF_ENVIRONMENT:
@@ -103,7 +108,7 @@ class Reached:
         """Follow all names, and describe the data."""
         visitor = Visitor({}, reached=self, whole=True)
         with warnings.catch_warnings(action="ignore"):  # accessed attributes may be deprecated
-            while self._waiting:
+            while self._waiting or self._call_for_special():
                 name, value = self._waiting.pop(0)
                 if name:
                     text = visitor.visit_whole(value)
@@ -114,6 +119,14 @@ class Reached:
         self.data |= {name: visitor.visit_whole(value) for name, value in variables.items()}
         self.data |= {} if variables else dict.fromkeys(self._readers, OPAQUE)
         return self
+
+    def _call_for_special(self):
+        """Queue special names that code uses; Python and libraries may set the others any time."""
+        parts, self._special = self._special, []
+        for name, value in parts:
+            is_named = name.rpartition(".")[2] in self._words
+            (self._waiting if is_named else self._special).append((name, value))
+        return bool(self._waiting)
 
 
 def _enter(texts, path, text):
