@@ -2,6 +2,7 @@
 
 import os
 import weakref
+from contextlib import suppress
 from io import FileIO
 from pathlib import Path
 from typing import Self
@@ -57,7 +58,13 @@ class Lock:
         self.close()
 
     def close(self) -> None:
-        """Release the lock."""
+        """Release the lock.
+
+        The ID is removed, since a process forked a moment ago may hold the file a little longer.
+        """
+        if not self._file.closed:
+            with suppress(OSError):
+                self._file.truncate(0)
         self._file.close()
 
 
@@ -108,7 +115,7 @@ def _holder(file: FileIO) -> str:
 def _let_go_in_child() -> None:
     """Close files inherited by a forked process; the lock itself stays with the parent."""
     for lock in _held:
-        lock.close()
+        lock._file.close()
 
 
 if hasattr(os, "register_at_fork"):

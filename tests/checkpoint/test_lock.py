@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from io import FileIO
 from pathlib import Path
@@ -127,6 +128,15 @@ def test_a_living_process_is_not_waited_for(tmp_path, start):
     with pytest.raises(SearchLockedError, match=rf"this process, {os.getpid()} .*\{{data\}}"):
         Checkpoint(tmp_path)
     assert time.monotonic() - before < lock_module.PATIENCE_SECONDS / 2
+
+
+@pytest.mark.timeout(60)
+def test_a_child_of_this_process_that_has_not_let_go_yet_is_waited_for(tmp_path):
+    lock = lock_module.Lock(tmp_path / "lock")
+    of_child = os.dup(lock._file.fileno())
+    lock.close()
+    threading.Timer(0.3, os.close, [of_child]).start()
+    lock_module.Lock(tmp_path / "lock").close()
 
 
 RACE = """
