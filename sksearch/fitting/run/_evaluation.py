@@ -24,7 +24,7 @@ from sksearch._utils._compat import (
 )
 from sksearch._utils._seeds import seeded
 from sksearch._utils._terminal import printable
-from sksearch._utils._typing import Estimator
+from sksearch._utils._typing import Estimator, Scorer, Scores
 from sksearch.base._state import State
 from sksearch.estimators._family import family_of
 from sksearch.estimators._growth import growth_of
@@ -42,8 +42,8 @@ from sksearch.fitting.run._predictions import as_classes, best_method_of, keep_p
 from sksearch.fitting.run._row_sample import check_last_training
 from sksearch.fitting.run._row_scores import RowListener
 from sksearch.fitting.run._scores import (
+    FoldRows,
     Part,
-    PreparedTest,
     error_scores,
     failure,
     reraise_if_not_the_candidates,
@@ -253,18 +253,18 @@ def _record_curve(
     wanted: Any = task.curve
     curve: list = []
     best = -math.inf
-    prepared = PreparedTest(context, test)
+    tested = FoldRows(context, test, train[0])
+    trained = FoldRows(context, train, train[0], is_used=True)
 
     def look(estimator: Estimator, count: int) -> float:
         nonlocal best
         Interrupts.heed()  # scikit-learn's MLP catches it
         before = now()
-        model, part = prepared.of(estimator)
-        listener = RowListener(context, part)
-        scores, status, error = score(
-            context, as_scored(context, model, part), *part, scorer=listener.scorer()
-        )
-        on_train = score(context, estimator, *train)[0] if context.return_train_score else None
+        listener = RowListener(context, test)
+        scores, status, error = score_on(context, estimator, tested, listener.scorer())
+        on_train = None
+        if context.return_train_score:
+            on_train, *_ = score_on(context, estimator, trained)
         output.score_time += now() - before
         if status == "ok":
             curve.append([count, scores, on_train])
@@ -280,7 +280,8 @@ def _record_curve(
             best, output.rows = mean, listener.contributions(value)
             if task.predicts:
                 before = now()
-                keep_predictions(context, task.fold, model, part[1], output)
+                model, (_, X, _) = tested.of(estimator)
+                keep_predictions(context, task.fold, model, X, output)
                 output.score_time += now() - before
         return mean
 
@@ -308,13 +309,14 @@ def _score_all(
 ) -> None:
     """Score on the test rows and, if requested, on the training rows."""
     train, test = rows
-    start, model = now(), state.estimator
+    start, is_repeated = now(), bool(task.predicts or context.calibrates)
+    tested = FoldRows(context, test, train[0], is_repeated)
     if task.predicts:  # before the scoring: scorers may change the rows that they are given
-        model, test = PreparedTest(context, test).of(model)
-        keep_predictions(context, task.fold, model, test[1], output)
+        model, (_, X, _) = tested.of(state.estimator)
+        keep_predictions(context, task.fold, model, X, output)
     listener = RowListener(context, test)
-    output.test_scores, output.status, output.error = score(
-        context, as_scored(context, model, test), *test, scorer=listener.scorer()
+    output.test_scores, output.status, output.error = score_on(
+        context, state.estimator, tested, listener.scorer()
     )
     if output.status == "ok":
         with suppress(Exception):  # reports do without
@@ -323,14 +325,18 @@ def _score_all(
         output.predictions = None
     output.score_time = now() - start
     if context.return_train_score:
-        output.train_scores, *_ = score(context, model, *train)
+        trained = FoldRows(context, train, train[0], is_repeated, is_used=True)
+        output.train_scores, *_ = score_on(context, state.estimator, trained)
 
 
-def as_scored(context: Context, model: Any, test: Part) -> Any:
-    """Return a fitted model for the scorer, with calibrated probabilities if it needs them."""
-    if not context.calibrates or best_method_of(model) not in context.calibrates:
-        return model
-    try:
-        return CalibratedOnFold.of(model, *test[1:], as_classes(context.classes))
-    except Exception:  # the scorer reports failing predictions
-        return model
+def score_on(
+    context: Context, estimator: Estimator, rows: FoldRows, scorer: Scorer | None = None
+) -> tuple[Scores, str, str]:
+    """Score a fitted estimator, with calibrated probabilities if its scorer needs them."""
+    model, part = rows.of(estimator)
+    if context.calibrates and best_method_of(model) in context.calibrates:
+        _, (_, X, y) = rows.of(estimator)  # the model may change those that it has seen
+        with suppress(Exception):  # the scorer reports failing predictions
+            model = CalibratedOnFold.of(model, X, y, as_classes(context.classes))
+            model.rows = part[1]
+    return score(context, model, *part, scorer=scorer)

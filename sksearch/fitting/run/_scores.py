@@ -14,11 +14,12 @@ from sksearch._utils._compat import (
     check_method_params,
     is_scorer,
     reads_predictions,
+    safe_split,
 )
 from sksearch._utils._terminal import warn
 from sksearch._utils._typing import Estimator, Samples, Scorer, Scores, Scoring, Targets
 from sksearch.estimators._model_choice import model_of
-from sksearch.estimators._pipeline import predictor, prepared
+from sksearch.estimators._pipeline import inner_of, predictor, prepared
 from sksearch.estimators._skorch import DivergedError
 from sksearch.executors._signals import Interrupts
 from sksearch.fitting.run._row_sample import TooLongError
@@ -97,37 +98,61 @@ def error_scores(context: Context) -> Scores:
 # ---- scores
 
 
-class PreparedTest:
-    """Test rows of a fold, transformed once if a pipeline predicts on them repeatedly.
+class FoldRows:
+    """Rows of a fold for scoring, which transformers of a pipeline may change in place.
 
-    Training that finds its length is scored after many steps, with the same transformers.
+    If a pipeline predicts on them `repeatedly`, they are transformed once: training that finds its
+    length is scored after many steps, with the same transformers.
 
     Parameters
     ----------
     context : Context
         Context of the search.
-    test : tuple
-        Indices, X and y of the test rows.
+    rows : tuple
+        Indices, X and y of the rows.
+    train : array-like
+        Indices of the training rows, for precomputed kernels.
+    repeatedly : bool, default=True
+        False if they are scored once.
+    is_used : bool, default=False
+        True if a composition has been trained on this X.
     """
 
-    def __init__(self, context: Context, test: Part):
-        self._context, self._test = context, test
-        self._prepared: Part | None = None
+    def __init__(
+        self,
+        context: Context,
+        rows: Part,
+        train: ArrayLike,
+        repeatedly: bool = True,
+        is_used: bool = False,
+    ):
+        self._context, (self._indices, self._X, self._y) = context, rows
+        self._train, self._transforms, self._is_used = train, repeatedly, is_used
+        self._prepared: Any = None
 
     def of(self, estimator: Estimator) -> tuple[Any, Part]:
         """Return a fitted model with the same scores, and its rows.
 
-        They are the predictor and the transformed rows, or the estimator itself and all its rows
-        if its scorer reads more than predictions, or if its transformers fail.
+        They are the predictor and the transformed rows, or the estimator itself and new rows if
+        its scorer reads more than predictions, or if its transformers fail.
         """
-        if self._prepared is None:
-            indices, X, y = self._prepared = self._test
+        if self._transforms:
+            self._transforms = False
             with suppress(Exception):  # the score reports it
                 if reads_predictions(self._context.scorer, model_of(estimator)):
-                    Xt = prepared(estimator, X)
-                    self._prepared = indices, X if Xt is None else Xt, y
-        is_same = self._prepared[1] is self._test[1]
-        return estimator if is_same else predictor(estimator), self._prepared
+                    self._prepared = prepared(estimator, self._new(estimator))
+        if self._prepared is not None:
+            return predictor(estimator), (self._indices, self._prepared, self._y)
+        return estimator, (self._indices, self._new(estimator), self._y)
+
+    def _new(self, estimator: Estimator) -> Samples:
+        """Return X, which no step of a composition has changed."""
+        is_used, self._is_used = self._is_used, True
+        if not is_used or inner_of(model_of(estimator)) is None:
+            return self._X
+        context = self._context
+        X, _ = safe_split(estimator, context.X, context.y, self._indices, self._train)
+        return X
 
 
 def score(
