@@ -106,7 +106,7 @@ def compared(kept, truth, known):
 
     def log_likelihood(part, predictions):
         codes = np.searchsorted(known, y[part])[:, np.newaxis]
-        return mean_log_probability([predictions], [codes])
+        return mean_log_probability([predictions], [codes], np.ones(len(codes)))
 
     y, n = kept["y"], len(kept["tested"])
     rest = kept["predictions"], kept["seconds"], kept["limit"], MOST_MEMBERS, range(n)

@@ -108,11 +108,16 @@ def default_models(
     shape: Any = getattr(X, "shape", ())
     if target.ndim == 2 and target.shape[1] == 1:
         target = target.ravel()
-    if len(shape) != 2 or target.ndim not in (1, 2) or len(target) != shape[0]:
+    if len(shape) != 2:
         raise ValueError(
-            "X must be a table, and y must have one or several targets for each of its rows, got "
-            f"X of shape {shape} and y of shape {target.shape}: pass an array, a sparse matrix or "
-            "a DataFrame as X."
+            f"X must be a table with columns, got {type(X).__name__} of shape {shape}: pass a "
+            "DataFrame, a matrix or an array of two dimensions, such as X.to_frame() of a Series "
+            "or X.reshape(-1, 1) of an array with one column."
+        )
+    if target.ndim not in (1, 2) or len(target) != shape[0]:
+        raise ValueError(
+            "y must have one or several targets for each row of X, got X of shape "
+            f"{shape} and y of shape {target.shape}: pass the targets of the same rows."
         )
     if doubt := doubt_of_gaps(target) or glance(_doubt_of_values, target, otherwise=""):
         raise ValueError(doubt)
@@ -199,9 +204,10 @@ def _classifiers(n_threads: int | None) -> dict[str, Any]:
 
 
 def _regressors(n_threads: int | None, y: Any) -> dict[str, Any]:
-    """Return models of numbers; LightGBM refuses a Series of dtypes such as those of PyArrow."""
-    is_plain = not hasattr(y, "iloc") or issubclass(
-        getattr(y.dtypes, "type", float), np.number | np.bool_
+    """Return models of numbers; LightGBM refuses pandas arrays, and a Series of PyArrow."""
+    dtypes = getattr(y, "dtypes", np.dtype(object))
+    is_plain = not hasattr(y, "isna") or issubclass(
+        getattr(dtypes, "type", float), np.number | np.bool_
     )
     boosting = _boosting("LGBMRegressor", n_threads) if is_plain else None
     return {

@@ -4,6 +4,7 @@ A composition is a pipeline or a TransformedTargetRegressor, possibly nested; th
 model inside all of them.
 """
 
+import copy
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from typing import Any
@@ -53,6 +54,11 @@ def compositions(estimator: Any) -> Iterator[Any]:
     while inner := inner_of(estimator):
         yield estimator
         estimator = inner[1]
+
+
+def own_rows(estimator: Any, X: Any) -> Any:
+    """Return rows for an estimator alone: copies for a composition, which may change them."""
+    return X if inner_of(estimator) is None else copy.deepcopy(X)
 
 
 def pipelines(estimator: Any) -> Iterator[Any]:

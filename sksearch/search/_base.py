@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 from sklearn.model_selection import RandomizedSearchCV
 from sklearn.utils import check_random_state
 
@@ -441,11 +442,13 @@ class BaseSearch(KnownNames, Grouped, AfterSearch, WinnerChoice):
         unit: str | None = None,
     ) -> Setup:
         """Check all input, freeze the folds and compose the search."""
-        own = rng
+        options, own = self._options(), rng
+        # Before all draws, as in scikit-learn: the estimator may share the generator
+        estimator = clone(options.estimator)
         if self._is_namesake:  # the user's generator makes only scikit-learn's draws
             own = copy.deepcopy(rng)
             self._draw_candidates(rng)
-        return prepare(self, self._options(), X, y, params, own, unit)
+        return prepare(self, options, estimator, X, y, params, own, unit)
 
     def _draw_candidates(self, rng: np.random.RandomState) -> None:
         """Draw the candidates as scikit-learn does, before the folds."""

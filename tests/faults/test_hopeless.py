@@ -13,6 +13,7 @@ import pytest
 from scipy.stats import loguniform, randint, uniform
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.datasets import make_classification
 from sklearn.decomposition import PCA
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
@@ -50,6 +51,14 @@ HOLE = np.where(np.arange(450).reshape(90, 5) == 17, np.nan, X)
 NAMES = np.array(["no", "yes"])[y]
 N_FEW = 10  # candidates
 
+
+@np.errstate(all="ignore")
+def log(values):
+    return np.log(values)
+
+
+LOGS = TransformedTargetRegressor(Ridge(), func=log, inverse_func=np.exp, check_inverse=False)
+
 CAUSES = {
     "text columns": (GradientBoostingClassifier(), TOWNS, y, "'city', 'colour' .*OneHotEncoder"),
     "text after a scaler": (make_pipeline(StandardScaler(), SVC()), TOWNS, y, "'city', 'colour'"),
@@ -63,6 +72,9 @@ CAUSES = {
     "infinity": (SVC(), np.nan_to_num(HOLE, nan=np.inf), y, "column 2 of X.*infinite"),
     "negative values": (MultinomialNB(), X, y, r"negative values.*MinMaxScaler\(\)"),
     "missing target": (Ridge(), X, np.where(y == 1, np.nan, 0.0), "y is missing .* in 45 rows"),
+    "infinite target": (Ridge(), X, np.where(y == 1, np.inf, 0.0), "y is infinite in 45 rows"),
+    "logarithms of 0": (LOGS, X, np.where(y == 1, 0.0, 2.0), "y has no infinite values, but the"),
+    "logarithms below 0": (LOGS, X, y - 2.5, "y has no missing values .*func, is not def"),
     "negative counts": (PoissonRegressor(), X, X[:, 0], "y has a minimum of -.*Poisson"),
     "one class": (SVC(), X, np.zeros(90), "y contains a single class"),
     "two targets": (SVC(), X, np.c_[y, y], "MultiOutputClassifier"),

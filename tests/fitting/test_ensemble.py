@@ -15,7 +15,13 @@ from scipy import sparse
 from scipy.stats import loguniform, randint, uniform
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.cluster import KMeans
-from sklearn.datasets import load_diabetes, load_digits, load_iris, make_multilabel_classification
+from sklearn.datasets import (
+    load_diabetes,
+    load_digits,
+    load_iris,
+    load_wine,
+    make_multilabel_classification,
+)
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import Ridge, SGDClassifier
@@ -33,7 +39,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -46,6 +52,7 @@ from sksearch import (
     SearchCV,
     SuccessiveHalvingSearchCV,
     TPESearchCV,
+    model_selection as namesakes,
 )
 from sksearch._utils._time_limit import N_MEMBERS, TimeLimit
 from sksearch.executors import FuturesBackend
@@ -148,14 +155,17 @@ def test_its_models_are_trained_on_all_rows():
 
 
 def test_an_average_is_used_unless_it_is_clearly_worse():
-    def used(differences):
-        return not _average._is_worse(differences, np.zeros(len(differences)))
+    def used(differences, spread=0.1):
+        alone = np.resize([0.0, spread], len(differences))
+        return not _average._is_worse(np.add(differences, alone), alone)
 
     assert used([0.01, 0.02, 0.03])
     assert used([-0.01, 0.01, -0.01])
     assert used([0.0, 0.0])
     assert not used([-0.01, -0.011, -0.012])
     assert not used([-0.01, -0.01])
+    assert used([-0.04, 0.0, -0.1])
+    assert not used([-0.4, 0.0, -0.1])  # more than candidates differ from fold to fold
     assert not used([np.nan, 0.1])
 
 
@@ -193,6 +203,7 @@ def test_classifiers_are_selected_by_the_metric_and_by_log_loss():
         def __init__(self):
             self._classes, self._codes = [np.array([0, 1])], {}
             self._rows = [SimpleNamespace(y=y) for y in labels]
+            self._weights = np.ones(labels.shape)
 
         def __len__(self):
             return len(labels)
@@ -734,6 +745,53 @@ def test_a_list_of_models_is_averaged_across_models():
     kinds = {type(model.estimator) for model in search.best_estimator_.models}
     assert kinds <= {DecisionTreeClassifier, KNeighborsClassifier}
     assert len(search.ensemble_) > 1
+
+
+def changed(X):
+    X["hue"] = np.log(X["hue"])
+    return X
+
+
+def correct(model, X, y):
+    return np.mean(model.predict(X) == y)
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "neg_log_loss", correct])
+@pytest.mark.parametrize(
+    ("step", "copying"),
+    [
+        (StandardScaler(copy=False), StandardScaler()),
+        (FunctionTransformer(changed), FunctionTransformer(lambda X: changed(X.copy()))),
+    ],
+)
+def test_steps_that_change_rows_in_place_change_no_scores(step, copying, scoring):
+    rows, y = load_wine(return_X_y=True, as_frame=True)
+    space = {"gaussiannb__var_smoothing": [1e-9, 0.1]}
+    args = {"cv": 3, "scoring": scoring, "return_train_score": True}
+    names = ["mean_test_score", "mean_train_score"]
+
+    def of(each):
+        return make_pipeline(each, GaussianNB())
+
+    expected = GridSearchCV(of(copying), space, **args).fit(rows, y).cv_results_
+    search = namesakes.GridSearchCV(of(step), space, **args, ensemble=True)
+    found = search.fit(rows.copy(), y).cv_results_
+    for name in names:
+        np.testing.assert_allclose(found[name], expected[name])
+    args |= {"n_iter": 2, "random_state": 0, "error_score": "raise"}
+    found, expected = (
+        SearchCV([("a", of(each))], {"a": space}, **args).fit(rows.copy(), y).cv_results_
+        for each in (step, copying)
+    )
+    for name in names:
+        np.testing.assert_array_equal(found[name], expected[name])
+
+
+def test_training_scores_of_decision_values_are_of_probabilities():
+    args = {"n_iter": 2, "scoring": "neg_log_loss", "cv": 3, "error_score": "raise"}
+    search = SearchCV([LinearSVC()], **args, return_train_score=True, random_state=0)
+    search.fit(*load_iris(return_X_y=True))
+    assert (search.cv_results_["mean_train_score"] > -0.5).all()
 
 
 def test_mean_probabilities_never_exceed_one():

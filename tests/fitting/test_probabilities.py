@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.metrics import log_loss
 from sklearn.model_selection import ShuffleSplit, cross_val_score
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC, LinearSVC
 
@@ -60,6 +62,14 @@ LISTS = {
     "decision values": [RidgeClassifier()],
     "a dict": {"sure": Sure(), "kernel": SVC(kernel="linear")},
 }
+
+
+#: One row of ten is of class 1.
+RARE = make_classification(600, 6, n_informative=3, class_sep=0.5, weights=[0.9], random_state=0)
+
+
+def ones(labels):
+    return [np.ones(len(each)) for each in labels]
 
 
 def loss(model):
@@ -234,7 +244,7 @@ def test_the_map_with_the_least_log_loss_on_other_folds_is_taken(change, n, name
     z -= z.mean(axis=1, keepdims=True)
     y = drawn(log_softmax(2 * z, axis=1))
     given = softmax(change(2 * z), axis=1)
-    found = best_map(np.array_split(given, 3), y, np.arange(3))
+    found = best_map(np.array_split(given, 3), y, np.arange(3), ones(y))
     assert found.name in names
     truth = np.concatenate(y)
     assert found.after < found.before
@@ -253,15 +263,37 @@ def test_the_map_with_the_least_log_loss_on_other_folds_is_taken(change, n, name
 @pytest.mark.parametrize("n_folds", [1, 2, 60])
 def test_maps_of_extreme_probabilities_are_finite(shares, n_folds):
     y = np.arange(60) % 2
-    found = best_map(np.array_split(shares, n_folds), np.array_split(y, n_folds), np.arange(2))
+    labels = np.array_split(y, n_folds)
+    found = best_map(np.array_split(shares, n_folds), labels, np.arange(2), ones(labels))
     assert found.after <= found.before
     mapped = shares if found.map is None else found.map(shares)
     assert np.isfinite(mapped).all()
     np.testing.assert_allclose(mapped.sum(axis=1), 1)
 
 
+def test_probabilities_follow_the_weights_of_rows():
+    """Wrong labels of weight 0 change nothing, and the rare class of weight 9 is as frequent."""
+    X, y = make_classification(
+        600, 6, n_informative=3, class_sep=0.5, weights=[0.9], random_state=0
+    )
+    searches = [
+        SearchCV([LogisticRegression(), GaussianNB()], n_iter=6, cv=3, random_state=0),
+        SearchCV([LinearSVC()], n_iter=3, cv=3, random_state=0, scoring="neg_log_loss"),
+        RandomSearchCV(LinearSVC(), {"C": [0.1, 1]}, n_iter=2, cv=3, ensemble=True),
+    ]
+    wrong = np.random.default_rng(1).random(600) < 0.5
+    weights = np.where(y == 1, 9.0, 1.0), np.where(wrong, 0.0, 1.0)
+    for w, labels in zip(weights, (y, np.where(wrong, 1 - y, y)), strict=True):
+        model = LogisticRegression().fit(X, labels, sample_weight=w)
+        expected = log_loss(labels, model.predict_proba(X), sample_weight=w)
+        for search in searches:
+            shares = search.fit(X, labels, sample_weight=w).predict_proba(X)
+            assert log_loss(labels, shares, sample_weight=w) < 1.1 * expected
+
+
 def test_a_class_that_a_fold_lacks_does_no_harm():
     shares = softmax(9 * rng.normal(size=(90, 4)), axis=1)
     y = np.sort(rng.integers(0, 4, 90))  # so each fold lacks some
-    found = best_map(np.array_split(shares, 3), np.array_split(y, 3), np.arange(4))
+    labels = np.array_split(y, 3)
+    found = best_map(np.array_split(shares, 3), labels, np.arange(4), ones(labels))
     assert found.after < found.before

@@ -27,7 +27,7 @@ from sksearch.fitting.run._known_rows import KnownRows, UnknownRowsError
 X, y = make_classification(160, 6, flip_y=0.2, random_state=1)
 TREE = DecisionTreeClassifier(random_state=0)
 SPACE = {"max_depth": [1, 2, 3, 5, 8], "max_features": [1, 3, 6]}
-SETTINGS = {"n_iter": 5, "cv": 3, "random_state": 0, "ensemble": True}
+SETTINGS = {"n_iter": 9, "cv": 3, "random_state": 0, "ensemble": True}
 
 
 def search(scoring, estimator=TREE, space=SPACE, **kwargs):

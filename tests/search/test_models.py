@@ -323,7 +323,8 @@ def test_the_task_follows_from_the_target(y, task, classifies):
     ("X", "y", "task", "words"),
     [
         (X, Y, "ranking", "task='ranking' must be"), (X, Y[:9], None, "one or several targets"),
-        (X[:, 0], Y, None, "X must be a table"), (X, np.stack([X, X]), None, "got X of shape"),
+        (X[:, 0], Y, None, r"a table.* X.to_frame\(\)"),
+        (X, np.stack([X, X]), None, "got X of shape"),
         (X, [None, *Y[1:]], None, "y has 1 missing labels .NaN., the first in row 0"),
         (X, np.where(Y == 1, np.nan, Y), None, "missing labels"),
         (X, pd.Series(Y == 1, dtype="boolean").where(Y != 1), None, "missing labels"),
@@ -349,8 +350,9 @@ def test_data_without_a_table_have_no_default_models(X, y, task, words):
 @pytest.mark.parametrize("dtype", ["double[pyarrow]", "Float64", object, float])
 def test_boosting_takes_the_dtype_of_any_number(dtype):
     y = pd.Series(X[:, 0]).astype(dtype)
-    models = dict(default_models(X, y))
-    assert models["boosting"].fit(X, y).predict(X).shape == Y.shape
+    for target in (y, y.array):
+        models = dict(default_models(X, target))
+        assert models["boosting"].fit(X, target).predict(X).shape == Y.shape
 
 
 @pytest.mark.parametrize(

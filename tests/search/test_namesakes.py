@@ -132,6 +132,21 @@ def test_draws_match_scikit_learn(name, seed):
     assert_equal_to_scikit_learn("RandomizedSearchCV", estimator, space, **options)
 
 
+class Drawing(KNeighborsClassifier):
+    """Neighbours of columns with random weights."""
+
+    def __init__(self, n_neighbors=5, p=2, random_state=None):
+        super().__init__(n_neighbors, p=p)
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        self.weights_ = self.random_state.uniform(size=X.shape[1])
+        return super().fit(X * self.weights_, y)
+
+    def predict(self, X):
+        return super().predict(X * self.weights_)
+
+
 GENERATORS = {
     "laws": (lambda rng: 2, {"p": loguniform(1, 5), "n_neighbors": randint(1, 20)}),
     "lists": (lambda rng: 2, {"n_neighbors": list(range(1, 20)), "p": [1, 2]}),
@@ -149,7 +164,7 @@ GENERATORS = {
 
 @pytest.mark.filterwarnings("ignore:The total space")
 @pytest.mark.parametrize("name", GENERATORS)
-@pytest.mark.parametrize("kind", ["global", "shared"])
+@pytest.mark.parametrize("kind", ["global", "shared", "shared with the model"])
 @pytest.mark.parametrize("cls", ["RandomizedSearchCV", "HalvingRandomSearchCV"])
 def test_a_generator_is_used_as_by_scikit_learn_and_left_where_that_leaves_it(cls, kind, name):
     make_cv, space = GENERATORS[name]
@@ -164,8 +179,9 @@ def test_a_generator_is_used_as_by_scikit_learn_and_left_where_that_leaves_it(cl
         np.random.seed(3)
         rng = None if kind == "global" else np.random.RandomState(5)
         rows = []
+        model = Drawing(random_state=rng) if kind == "shared with the model" else KNN
         for _ in range(2):
-            search = getattr(module, cls)(KNN, space, cv=make_cv(rng), random_state=rng, **size)
+            search = getattr(module, cls)(model, space, cv=make_cv(rng), random_state=rng, **size)
             rows.append(search.fit(X, y).cv_results_)
         ends = [np.random.random(), (rng or np.random).random()]
         found.append([[each["params"] for each in rows], ends])

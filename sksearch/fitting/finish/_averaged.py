@@ -1,16 +1,18 @@
 """Fitted models averaged into one, for the best candidates of a search."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
 from scipy.special import logit
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
 from sksearch._utils._compat import to_numpy
 from sksearch._utils._typing import Samples
+from sksearch.estimators._pipeline import own_rows
 from sksearch.fitting.run._predictions import WITHIN, Classes, labels_of, logarithms, shares_of
 
 
@@ -44,6 +46,12 @@ class _Averaged(BaseEstimator):
         for weight, part in zip(weights, parts, strict=True):
             total, whole = total + weight * part, whole + weight
         return total / whole
+
+    def _each(self, X: Samples) -> Iterator[tuple[Any, Any]]:
+        """Yield each model with rows that no other model has changed."""
+        for model in self.models:
+            inner = model.estimator if isinstance(model, FrozenEstimator) else model
+            yield model, own_rows(getattr(inner, "model", inner), X)
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
@@ -229,7 +237,7 @@ class AveragedClassifier(Voting, _Averaged):
 
     def _shares(self, X: Samples) -> list[np.ndarray]:
         known = self._known()
-        given = [shares_of(model, X, known) for model in self.models]
+        given = [shares_of(*each, known) for each in self._each(X)]
         return [self._mean(column) for column in zip(*given, strict=True)]
 
 
@@ -279,4 +287,5 @@ class AveragedRegressor(RegressorMixin, _Averaged):
         y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
             In double precision.
         """
-        return self._mean([to_numpy(m.predict(X)).astype(np.float64) for m in self.models])
+        given = [to_numpy(model.predict(rows)) for model, rows in self._each(X)]
+        return self._mean([each.astype(np.float64) for each in given])

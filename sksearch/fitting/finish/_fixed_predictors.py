@@ -4,6 +4,7 @@ Such a scorer may request predictions for its rows in any order, number and cont
 use more of a model are detected, and cannot score averages.
 """
 
+import copy
 import warnings
 from collections.abc import Collection
 from typing import Any
@@ -59,8 +60,8 @@ class ScoredRows:
         self.X, self.y = safe_split(*args)
         self.known = KnownRows(self.X)
 
-    def score(self, context: Context, model: Any, scorer: Any = None) -> float:
-        """Return the score of the deciding metric.
+    def score(self, context: Context, model: Any, scorer: Any = None, X: Any = None) -> float:
+        """Return the score of the deciding metric, on a copy X of the rows if it is given.
 
         Raises
         ------
@@ -69,7 +70,8 @@ class ScoredRows:
         """
         params = check_method_params(context.X, params=context.score_params, indices=self.indices)
         self.known.fault = ""
-        scores: Any = (scorer or context.scorer)(model, self.X, self.y, **params)
+        X = self.X if X is None else X
+        scores: Any = (scorer or context.scorer)(model, X, self.y, **params)
         if self.known.fault:  # even if the scorer has caught the error
             raise NotOfPredictionsError(self.known.fault)
         value = value_of(scores, context.metric)
@@ -305,12 +307,15 @@ def why_not_of_predictions(context: Context, model: Any) -> str:
 def _difference(context: Context, rows: ScoredRows, model: Any) -> str:
     """Compare the score of a model with the score of its predictions."""
 
-    def score(each: Any) -> float:
+    def score(each: Any, X: Any = None) -> float:
         with seeded(context.seed):  # scorers may draw rows
-            return rows.score(context, each)
+            return rows.score(context, each, X=X)
 
-    own = score(model)
-    answers = {name: getattr(model, name)(rows.X) for name in METHODS if hasattr(model, name)}
+    def copied() -> Any:
+        return copy.deepcopy(rows.X)  # the model may change rows
+
+    own = score(model, copied())
+    answers = {name: getattr(model, name)(copied()) for name in METHODS if hasattr(model, name)}
     answers = {k: v if isinstance(v, list) else to_numpy(v) for k, v in answers.items()}
     try:
         told = score(_Echo(rows.known, answers, model))
@@ -320,6 +325,6 @@ def _difference(context: Context, rows: ScoredRows, model: Any) -> str:
         return f"it needs more than the predictions of a model ({type(error).__name__}: {error})"
     if np.isclose(own, told, rtol=ROUNDING, equal_nan=True):
         return ""
-    if not np.isclose(own, score(model), rtol=ROUNDING, equal_nan=True):
+    if not np.isclose(own, score(model, copied()), rtol=ROUNDING, equal_nan=True):
         return ""  # the scorer is random, for averages as for single models
     return f"it returns {own:.4g} for the best model, but {told:.4g} for its predictions alone"

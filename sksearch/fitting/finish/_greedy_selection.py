@@ -29,7 +29,7 @@ from sksearch.fitting.finish._fixed_predictors import (
 )
 from sksearch.fitting.run._known_rows import ALL_ROWS
 from sksearch.fitting.run._metric_calls import Call, Heard
-from sksearch.fitting.run._predictions import as_classes, split_columns
+from sksearch.fitting.run._predictions import as_classes, split_columns, weights_of
 from sksearch.fitting.run._tasks import Context
 
 N_STEPS = 25  # steps of the choice; weights are multiples of 1 / N_STEPS
@@ -63,6 +63,7 @@ class AverageScores:
             ScoredRows(context, fold, kept[fold] if piece is None else kept[fold][piece::N_PIECES])
             for fold, piece in self._parts
         ]
+        self._weights = [weights_of(context, rows.indices) for rows in self._rows]
         self._formulas: dict[int, Callable[[Any], float] | None] = {}
         self._classes = as_classes(context.classes)
         self._codes: dict[int, list[np.ndarray]] = {}  # columns of the true classes, by part
@@ -85,7 +86,8 @@ class AverageScores:
             y = to_numpy(self._rows[part].y)
             columns = zip(self._classes, y.reshape(len(y), -1).T, strict=True)
             self._codes[part] = [np.searchsorted(*each)[:, np.newaxis] for each in columns]
-        return mean_log_probability(split_columns(predictions, self._classes), self._codes[part])
+        shares = split_columns(predictions, self._classes)
+        return mean_log_probability(shares, self._codes[part], self._weights[part])
 
     def score(self, part: int, predictions: np.ndarray) -> float:
         """Return the score of the deciding metric; -inf if undefined.
@@ -121,11 +123,14 @@ class AverageScores:
         return value, heard.call(value)
 
 
-def mean_log_probability(shares: Sequence[np.ndarray], codes: Sequence[np.ndarray]) -> float:
-    """Mean logarithm of the probabilities in these columns, by column of the target."""
+def mean_log_probability(
+    shares: Sequence[np.ndarray], codes: Sequence[np.ndarray], weights: np.ndarray
+) -> float:
+    """Weighted mean logarithm of the probabilities in these columns, by column of the target."""
     pairs = zip(shares, codes, strict=True)
     given = [np.take_along_axis(share, columns, axis=1) for share, columns in pairs]
-    return float(np.log(np.maximum(given, LEAST)).mean())
+    logs = np.log(np.maximum(given, LEAST)) * weights[:, np.newaxis]
+    return float(logs.sum() / (len(given) * (weights.sum() or 1.0)))
 
 
 #: Predictions that scorers request, for all rows at once.
@@ -244,10 +249,12 @@ def _is_worse(found: Sequence[float], singles: Sequence[float]) -> bool:
 
     On other rows they rarely are, even if a few folds suggest it: ten of 63 searches of real
     tables had a mean difference below 0, and seven of their averages were better on other rows.
+    The standard error of a few folds may be large by chance, so that a difference of the standard
+    deviation of a candidate's scores also counts.
     """
     differences = np.subtract(found, singles)
     error = differences.std(ddof=1) / np.sqrt(len(differences))
-    return not differences.mean() >= -N_ERRORS * error
+    return not differences.mean() >= -np.minimum(N_ERRORS * error, np.std(singles, ddof=1))
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from sksearch.fitting.finish._greedy_selection import Average, AverageScores, ch
 from sksearch.fitting.finish._refit import LastTraining
 from sksearch.fitting.run._calibration import Calibrated, best_map, cross_mapped, fit_maps
 from sksearch.fitting.run._curves import value_of
-from sksearch.fitting.run._predictions import as_classes, read_predictions
+from sksearch.fitting.run._predictions import as_classes, read_predictions, weights_of
 from sksearch.fitting.run._results import ResultRow
 from sksearch.fitting.run._setup import Setup
 from sksearch.fitting.run._states import as_state, dump_state, first_line
@@ -179,7 +179,9 @@ def predictions_of(context: Context, row: ResultRow) -> list[np.ndarray]:
         return found
     classes, y = as_classes(context.classes), labels_of_kept(context, len(found))
     decided = [i for i, output in enumerate(row.outputs) if output.are_decisions]
-    mapped = cross_mapped([found[i] for i in decided], [y[i] for i in decided], classes)
+    w = weights_of_kept(context, len(found))
+    parts = [[each[i] for i in decided] for each in (found, y, w)]
+    mapped = cross_mapped(parts[0], parts[1], classes, parts[2])
     for i, shares in zip(decided, mapped, strict=True):
         found[i] = shares
     return found
@@ -192,7 +194,9 @@ def with_probabilities(context: Context, row: ResultRow, model: Any) -> Any:
         return model
     classes, y = as_classes(context.classes), labels_of_kept(context, len(row.outputs))
     decisions = [read_predictions(context, i, row.outputs[i].predictions or b"") for i in decided]
-    maps = fit_maps(np.vstack(decisions), np.concatenate([y[i] for i in decided]), classes)
+    w = weights_of_kept(context, len(row.outputs))
+    labels, weights = (np.concatenate([each[i] for i in decided]) for each in (y, w))
+    maps = fit_maps(np.vstack(decisions), labels, classes, weights)
     return Calibrated(model, maps, classes)
 
 
@@ -231,7 +235,8 @@ def with_honest_probabilities(
         return model, f"{OWN}: only those of a single target are calibrated"
     parts = zip(*(predictions_of(context, row) for row in chosen), strict=True)
     shares = [np.average(part, axis=0, weights=[*weights.values()]) for part in parts]
-    found = best_map(shares, labels_of_kept(context, len(shares)), classes[0])
+    y, w = (of(context, len(shares)) for of in (labels_of_kept, weights_of_kept))
+    found = best_map(shares, y, classes[0], w)
     if not found.name:
         of = "from decision values" if isinstance(model, Calibrated) else OWN
         return model, f"{of}: no map reduces their log loss on the folds, {found.before:.3g}"
@@ -243,9 +248,19 @@ def with_honest_probabilities(
 
 def labels_of_kept(context: Context, n_folds: int) -> list[np.ndarray]:
     """Return the labels of the test rows with predictions, by fold."""
-    kept: Any = context.kept
     y = to_numpy(context.y)
-    return [y[context.splits[fold][1][kept[fold]]] for fold in range(n_folds)]
+    return [y[rows] for rows in rows_of_kept(context, n_folds)]
+
+
+def weights_of_kept(context: Context, n_folds: int) -> list[np.ndarray]:
+    """Return the weights in ``fit`` of the test rows with predictions, by fold."""
+    return [weights_of(context, rows) for rows in rows_of_kept(context, n_folds)]
+
+
+def rows_of_kept(context: Context, n_folds: int) -> list[np.ndarray]:
+    """Return the test rows with predictions, by fold."""
+    kept: Any = context.kept
+    return [context.splits[fold][1][kept[fold]] for fold in range(n_folds)]
 
 
 def train_member(

@@ -19,6 +19,7 @@ from sksearch._utils._compat import (
 from sksearch._utils._typing import Samples
 from sksearch.base._state import State
 from sksearch.estimators._growth import growth_of
+from sksearch.estimators._model_choice import model_of
 from sksearch.executors._base import Executor, TaskEnvironment
 from sksearch.executors._factory import make_executor
 from sksearch.executors._limits import LostTask
@@ -107,9 +108,8 @@ def _method_of(model: object, method: str) -> str:
         methods = METHODS if is_classifier(model) else METHODS[2:]
     found = next((name for name in methods if hasattr(model, name)), None)
     if found is None:
-        raise ValueError(
-            f"method={method!r}: {type(model).__name__} has no {' and no '.join(methods)}."
-        )
+        name = type(model_of(model)).__name__
+        raise ValueError(f"method={method!r}: {name} has no {' and no '.join(methods)}.")
     return found
 
 

@@ -13,6 +13,8 @@ from sksearch._utils._typing import Estimator, Samples, Targets
 from sksearch.base import Resource
 from sksearch.base._state import Labels, State
 from sksearch.estimators._growth import growth_of
+from sksearch.estimators._model_choice import model_of
+from sksearch.estimators._pipeline import own_rows
 from sksearch.executors._signals import Interrupts
 from sksearch.fitting.run._evaluation import change_to
 from sksearch.fitting.run._results import ResultRow
@@ -67,7 +69,9 @@ class LastTraining:
     def _train(self, context: Context, estimator: Estimator) -> Any:
         """Train it as it was scored: to its count, by its schedule, or with all of a resource."""
         row, found = self.row, self.found
-        rows, state = (context.X, context.y), State(estimator)
+        # Other members of an average are trained on the same rows
+        X = context.X if context.kept is None else own_rows(model_of(estimator), context.X)
+        rows, state = (X, context.y), State(estimator)
         args = context.classes, context.fit_params
         if found is not None and found in row.params:
             growth = growth_of(estimator, found)

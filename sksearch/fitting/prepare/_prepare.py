@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils import indexable
 
 from sksearch._utils._advice import glance
@@ -72,6 +71,7 @@ from sksearch.space import Space
 def prepare(
     search: Composer,
     options: Options,
+    estimator: Estimator,
     X: Samples,
     y: Targets,
     params: dict[str, Any],
@@ -86,6 +86,8 @@ def prepare(
         Search that provides sampler, scheduler, folds and scorers.
     options : Options
         Options passed by the user.
+    estimator : estimator object
+        A clone of the user's.
     X, y : array-like
         Training data.
     params : dict
@@ -109,7 +111,7 @@ def prepare(
     scoring = _scoring_of(search, options, y)
     data = _data_of(search, options, X, y, params, unit)
     scoring = _scoring_of_folds(search, options, scoring, data)
-    parts = _parts_of(search, options, data, rng)
+    parts = _parts_of(search, options, estimator, data, rng)
     aim = _aim_of(options, parts, data, scoring, rng)
     plan = _plan_of(options, parts, data, aim)
     context = _context_of(
@@ -226,10 +228,13 @@ class Composition:
 
 
 def _parts_of(
-    search: Composer, options: Options, data: Data, rng: np.random.RandomState
+    search: Composer,
+    options: Options,
+    estimator: Estimator,
+    data: Data,
+    rng: np.random.RandomState,
 ) -> Composition:
     """Compose the search; ValueError if the estimator cannot be trained on the resource."""
-    estimator = clone(options.estimator)
     own = None if search._own_space is None else search._own_space(estimator)
     space = make_space(options, own, estimator, data.X)
     filled = with_plain_numbers(search._filled(data.folds))

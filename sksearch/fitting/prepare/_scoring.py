@@ -21,6 +21,7 @@ from sksearch._utils._compat import (
     to_numpy,
 )
 from sksearch._utils._typing import Estimator, Scorer, Scoring, Targets
+from sksearch.estimators._model_choice import model_of
 
 #: Short names of metrics from other libraries.
 SHORT = {
@@ -104,7 +105,7 @@ def _nearest_scorer(name: str) -> str:
 
 def doubt_of_task(scoring: Scoring, estimator: Estimator, y: Targets) -> str:
     """Name a metric that fails on the estimator's predictions, otherwise ""."""
-    names, model = names_of_scorers(scoring), type(estimator).__name__
+    names, model = names_of_scorers(scoring), type(model_of(estimator)).__name__
     if y is None or not names or not (is_classifier(estimator) or is_regressor(estimator)):
         return ""
     kind = type_of_target(y)

@@ -13,6 +13,7 @@ a, b     of the sigmoid 1 / (1 + exp(-(a d + b))), of softmax(a d + b), with one
          class, and of softmax(a log p + b), where 1 / a is the temperature [2]_
 p        probabilities, shape (n, n_classes)
 k        place of the class of each row, shape (n,)
+w        weights of rows in ``fit``, shape (n,); 1 for all if there are none
 =======  ======================================================================================
 
 .. [1] J. Platt, Probabilistic outputs for support vector machines and comparisons to regularized
@@ -69,26 +70,28 @@ class Sigmoid:
 
     @classmethod
     @own_numerics()
-    def fit(cls, d: np.ndarray, positive: np.ndarray) -> "Sigmoid":
+    def fit(
+        cls, d: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = None
+    ) -> "Sigmoid":
         """Fit it by maximum likelihood ([1]_, section 2.2; t keeps a finite)."""
         known = np.isfinite(d)
-        d, positive = d[known], positive[known]
-        n, n_other = np.count_nonzero(positive), np.count_nonzero(~positive)
+        d, positive, w = d[known], positive[known], _given(weights, len(d))[known]
+        n, n_other = w[positive].sum(), w[~positive].sum()
         t = np.where(positive, (n + 1) / (n + 2), 1 / (n_other + 2))
         scale = np.abs(d).max(initial=0.0) or 1.0  # steps must not depend on the unit of d
         x = np.column_stack([d / scale, np.ones(len(d))])
-        w = np.array([0.0, np.log((n + 1) / (n_other + 1))])
-        loss = _loss(x @ w, t)
+        ab = np.array([0.0, np.log((n + 1) / (n_other + 1))])
+        loss = _loss(x @ ab, t, w)
         for _ in range(N_STEPS):
-            p = expit(x @ w)
-            curvature = (x * (p * (1 - p))[:, np.newaxis]).T @ x + FLAT * np.eye(2)
-            step = np.linalg.solve(curvature, x.T @ (t - p))
-            while (new := _loss(x @ (w + step), t)) > loss and np.abs(step).max() > FLAT:
+            p = expit(x @ ab)
+            curvature = (x * (w * p * (1 - p))[:, np.newaxis]).T @ x + FLAT * np.eye(2)
+            step = np.linalg.solve(curvature, x.T @ (w * (t - p)))
+            while (new := _loss(x @ (ab + step), t, w)) > loss and np.abs(step).max() > FLAT:
                 step /= 2  # far from the optimum a whole step may lead away
             if loss - new <= FLAT * len(t):
                 break
-            w, loss = w + step, new
-        return cls(float(w[0] / scale), float(w[1]))
+            ab, loss = ab + step, new
+        return cls(float(ab[0] / scale), float(ab[1]))
 
     @own_numerics()
     def __call__(self, decisions: np.ndarray) -> np.ndarray:
@@ -98,9 +101,14 @@ class Sigmoid:
         return np.column_stack([1 - p, p])
 
 
-def _loss(z: np.ndarray, t: np.ndarray) -> float:
+def _loss(z: np.ndarray, t: np.ndarray, w: np.ndarray) -> float:
     """Log loss of sigmoid(z), summed."""
-    return float(np.sum(np.logaddexp(0, z) - t * z))
+    return float(np.sum(w * (np.logaddexp(0, z) - t * z)))
+
+
+def _given(weights: np.ndarray | None, n: int) -> np.ndarray:
+    """Return weights, or ones."""
+    return np.ones(n) if weights is None else weights
 
 
 @dataclass(frozen=True)
@@ -126,7 +134,9 @@ class SoftmaxOfDecisions:
 
     @classmethod
     @own_numerics()
-    def fit(cls, d: np.ndarray, k: np.ndarray) -> "SoftmaxOfDecisions":
+    def fit(
+        cls, d: np.ndarray, k: np.ndarray, weights: np.ndarray | None = None
+    ) -> "SoftmaxOfDecisions":
         """Fit a common slope, slopes relative to it, and intercepts.
 
         The relative slopes have a normal prior with mean 1 and standard deviation 1, and the
@@ -142,7 +152,7 @@ class SoftmaxOfDecisions:
         made = cls(centre, scale, np.ones(n_classes), np.zeros(n_classes))
         x, known = made._scaled(d)
         own = (np.eye(n_classes)[k] + 1 / (n * n_classes)) / (1 + 1 / n)
-        own = np.where(known, own, 0.0)
+        own = np.where(known, own, 0.0) * _given(weights, n)[:, np.newaxis]
         spread = np.hstack([np.inf, np.ones(n_classes), np.full(n_classes, SD_OF_SHIFTS)])
 
         def loss(w: np.ndarray) -> tuple[float, np.ndarray]:
@@ -179,7 +189,9 @@ class SoftmaxOfDecisions:
 Maps = list[Sigmoid | SoftmaxOfDecisions]
 
 
-def fit_maps(decisions: np.ndarray, y: np.ndarray, classes: Classes) -> Maps:
+def fit_maps(
+    decisions: np.ndarray, y: np.ndarray, classes: Classes, weights: np.ndarray | None = None
+) -> Maps:
     """Fit maps from decision values to probabilities.
 
     Parameters
@@ -190,6 +202,8 @@ def fit_maps(decisions: np.ndarray, y: np.ndarray, classes: Classes) -> Maps:
         Labels.
     classes : list of ndarray
         Labels of each column of the target, ascending.
+    weights : ndarray of shape (n_rows,) or None, default=None
+        Weights of the rows in ``fit``.
 
     Returns
     -------
@@ -200,9 +214,9 @@ def fit_maps(decisions: np.ndarray, y: np.ndarray, classes: Classes) -> Maps:
     columns = zip(y.reshape(len(decisions), -1).T, split_columns(decisions, classes), strict=True)
     for (labels, d), known in zip(columns, classes, strict=True):
         if len(known) == 2:
-            maps.append(Sigmoid.fit(d[:, 1], labels == known[1]))
+            maps.append(Sigmoid.fit(d[:, 1], labels == known[1], weights))
         else:
-            maps.append(SoftmaxOfDecisions.fit(d, np.searchsorted(known, labels)))
+            maps.append(SoftmaxOfDecisions.fit(d, np.searchsorted(known, labels), weights))
     return maps
 
 
@@ -212,7 +226,12 @@ def mapped(decisions: np.ndarray, maps: Maps, classes: Classes) -> np.ndarray:
     return np.hstack([one(d) for one, d in pairs])
 
 
-def cross_mapped(decisions: Sequence[np.ndarray], y: Sequence[Any], classes: Classes) -> list:
+def cross_mapped(
+    decisions: Sequence[np.ndarray],
+    y: Sequence[Any],
+    classes: Classes,
+    weights: Sequence[np.ndarray],
+) -> list:
     """Return probabilities part by part, each by maps fitted on the other parts.
 
     Parameters
@@ -223,6 +242,8 @@ def cross_mapped(decisions: Sequence[np.ndarray], y: Sequence[Any], classes: Cla
         Their labels.
     classes : list of ndarray
         Labels of each column of the target.
+    weights : sequence of ndarray
+        Weights of the rows in ``fit``.
 
     Returns
     -------
@@ -232,12 +253,13 @@ def cross_mapped(decisions: Sequence[np.ndarray], y: Sequence[Any], classes: Cla
     found = []
     for k, part in enumerate(decisions):
         others = [i for i in range(len(decisions)) if i != k]
-        if not _are_enough([y[i] for i in others], classes):
+        if not _are_enough([y[i][weights[i] > 0] for i in others], classes):
             others = [*range(len(decisions))]
         maps = fit_maps(
             np.vstack([decisions[i] for i in others]),
             np.concatenate([y[i] for i in others]),
             classes,
+            np.concatenate([weights[i] for i in others]),
         )
         found.append(mapped(part, maps, classes))
     return found
@@ -279,28 +301,28 @@ class Softmax:
         return softmax(self.a * np.log(np.maximum(p, self.floor)) + self.b, axis=1)
 
     @classmethod
-    def fit(cls, p: np.ndarray, k: np.ndarray, shifts: bool) -> "Softmax":
+    def fit(cls, p: np.ndarray, k: np.ndarray, w: np.ndarray, shifts: bool) -> "Softmax":
         """Fit it, with intercepts if it `shifts`.
 
         log a and b have a standard normal prior: they stay finite if all rows are predicted well.
         """
         n, n_classes = p.shape
-        own = np.eye(n_classes)[k]
+        own = np.eye(n_classes)[k] * w[:, np.newaxis]
         found = []
         for floor in (1 / (n + n_classes), TINY):
 
-            def loss(w: np.ndarray, z: np.ndarray) -> tuple[float, np.ndarray]:
-                logs = log_softmax(np.exp(w[0]) * z + w[1:], axis=1)
-                rest = np.exp(logs) - own
+            def loss(ab: np.ndarray, z: np.ndarray) -> tuple[float, np.ndarray]:
+                logs = log_softmax(np.exp(ab[0]) * z + ab[1:], axis=1)
+                rest = np.exp(logs) * w[:, np.newaxis] - own
                 of_b = rest.sum(axis=0) if shifts else np.zeros(n_classes)
-                slope = np.hstack([np.exp(w[0]) * np.sum(rest * z), of_b])
-                return w @ w / 2 - np.sum(logs * own), slope + w
+                slope = np.hstack([np.exp(ab[0]) * np.sum(rest * z), of_b])
+                return ab @ ab / 2 - np.sum(logs * own), slope + ab
 
             z = np.log(np.maximum(p, floor))
             best = minimize(loss, np.zeros(1 + n_classes), (z,), "L-BFGS-B", jac=True)
             found.append((best.fun, floor, best.x))
-        _, floor, w = min(found, key=lambda each: each[0])
-        return cls(float(np.exp(w[0])), w[1:] if shifts else 0.0, floor)
+        _, floor, ab = min(found, key=lambda each: each[0])
+        return cls(float(np.exp(ab[0])), ab[1:] if shifts else 0.0, floor)
 
 
 @dataclass(frozen=True)
@@ -330,19 +352,19 @@ class Steps:
         return found / found.sum(axis=1, keepdims=True)
 
     @classmethod
-    def fit(cls, p: np.ndarray, k: np.ndarray) -> "Steps":
+    def fit(cls, p: np.ndarray, k: np.ndarray, w: np.ndarray) -> "Steps":
         """Fit it."""
         n, n_classes = p.shape
         which = [1] if n_classes == 2 else range(n_classes)
         make = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
-        of_classes = [clone(make).fit(p[:, j], k == j) for j in which]
+        of_classes = [clone(make).fit(p[:, j], k == j, w) for j in which]
         return cls(of_classes, 1 / (n + n_classes))
 
 
 #: Maps by name, in the order of their freedom.
-MAPS: dict[str, Callable[[np.ndarray, np.ndarray], Any]] = {
-    "a temperature": lambda p, k: Softmax.fit(p, k, shifts=False),
-    "a sigmoid": lambda p, k: Softmax.fit(p, k, shifts=True),
+MAPS: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], Any]] = {
+    "a temperature": lambda p, k, w: Softmax.fit(p, k, w, shifts=False),
+    "a sigmoid": lambda p, k, w: Softmax.fit(p, k, w, shifts=True),
     "isotonic regression": Steps.fit,
 }
 
@@ -368,7 +390,12 @@ class BestMap:
 
 
 @own_numerics()
-def best_map(shares: Sequence[np.ndarray], y: Sequence[np.ndarray], known: np.ndarray) -> BestMap:
+def best_map(
+    shares: Sequence[np.ndarray],
+    y: Sequence[np.ndarray],
+    known: np.ndarray,
+    weights: Sequence[np.ndarray],
+) -> BestMap:
     """Choose the map with the least log loss on folds that it was not fitted on.
 
     Parameters
@@ -379,35 +406,42 @@ def best_map(shares: Sequence[np.ndarray], y: Sequence[np.ndarray], known: np.nd
         Labels of these rows.
     known : ndarray of shape (n_classes,)
         All labels, ascending.
+    weights : sequence of ndarray of shape (n_rows,)
+        Weights of these rows in ``fit``.
 
     Returns
     -------
     best : BestMap
         None of the maps, if no map reduces the log loss.
     """
-    parts = [(p, np.searchsorted(known, labels)) for p, labels in zip(shares, y, strict=True)]
+    codes = [np.searchsorted(known, labels) for labels in y]
+    parts = [*zip(shares, codes, weights, strict=True)]
     if len(parts) == 1:
-        ((p, k),) = parts
-        parts = [(p[i::N_PIECES], k[i::N_PIECES]) for i in range(min(N_PIECES, len(k)))]
-    whole = np.vstack([p for p, _ in parts]), np.concatenate([k for _, k in parts])
+        n = min(N_PIECES, len(codes[0]))
+        parts = [tuple(each[i::n] for each in parts[0]) for i in range(n)]
+    whole = _joined(parts)
     before = _log_loss(*whole)
     losses = {"": before}
     for name, fit in MAPS.items():
         if len(parts) < 2 or (fit == Steps.fit and len(whole[0]) < FEWEST_FOR_STEPS):
             continue
         mapped_parts = []
-        for i, (p, _) in enumerate(parts):
-            rest = [each for j, each in enumerate(parts) if j != i]
-            one = fit(np.vstack([p for p, _ in rest]), np.concatenate([k for _, k in rest]))
+        for i, (p, *_) in enumerate(parts):
+            one = fit(*_joined([each for j, each in enumerate(parts) if j != i]))
             mapped_parts.append(one(p))
-        losses[name] = _log_loss(np.vstack(mapped_parts), whole[1])
+        losses[name] = _log_loss(np.vstack(mapped_parts), *whole[1:])
     name = min(losses, key=losses.__getitem__)
     return BestMap(name, MAPS[name](*whole) if name else None, before, losses[name])
 
 
-def _log_loss(p: np.ndarray, k: np.ndarray) -> float:
+def _joined(parts: Sequence[tuple[np.ndarray, ...]]) -> list[np.ndarray]:
+    """Return p, k and w of several parts of the rows."""
+    return [np.concatenate(each) for each in zip(*parts, strict=True)]
+
+
+def _log_loss(p: np.ndarray, k: np.ndarray, w: np.ndarray) -> float:
     own = p[np.arange(len(k)), k] / p.sum(axis=1)
-    return float(-np.mean(np.log(np.maximum(own, SMALLEST))))
+    return float(-np.sum(w * np.log(np.maximum(own, SMALLEST))) / (np.sum(w) or 1.0))
 
 
 # ---- models with such maps
@@ -544,7 +578,9 @@ class CalibratedOnFold(Calibrated):
         return self.shares if X is self.rows else super().predict_proba(X)
 
     @classmethod
-    def of(cls, model: Any, X: Samples, y: Any, classes: Classes) -> "CalibratedOnFold":
+    def of(
+        cls, model: Any, X: Samples, y: Any, classes: Classes, weights: np.ndarray
+    ) -> "CalibratedOnFold":
         """Calibrate a fitted model on the rows of a fold.
 
         Parameters
@@ -555,6 +591,8 @@ class CalibratedOnFold(Calibrated):
             The test rows.
         classes : list of ndarray
             Labels of each column of the target.
+        weights : ndarray of shape (n_rows,)
+            Weights of the rows in ``fit``.
 
         Returns
         -------
@@ -562,10 +600,11 @@ class CalibratedOnFold(Calibrated):
             With probabilities.
         """
         labels, d = to_numpy(y), np.hstack(decisions_of(model, X, classes))
-        made = cls(model, fit_maps(d, labels, classes), classes)
+        made = cls(model, fit_maps(d, labels, classes, weights), classes)
         order = np.lexsort(labels.reshape(len(labels), -1).T)  # each piece has all classes
         pieces = [np.sort(order[k::N_PIECES]) for k in range(min(N_PIECES, len(order)))]
-        parts = cross_mapped([d[i] for i in pieces], [labels[i] for i in pieces], classes)
+        divided = [[each[i] for i in pieces] for each in (d, labels, weights)]
+        parts = cross_mapped(*divided[:2], classes, divided[2])
         shares = np.empty_like(d)
         for piece, part in zip(pieces, parts, strict=True):
             shares[piece] = part

@@ -21,6 +21,13 @@ UNSET = re.compile(
 )
 
 
+#: The target of a TransformedTargetRegressor.
+TRANSFORMED = (
+    "y has no {0}, but the transformed target has: the transformer, or func, is not defined for "
+    "all values of y. Use another one, such as func=numpy.log1p for values that may be 0."
+)
+
+
 def cause_of(context: Context, details: str) -> str:
     """Return why no candidate can be trained, and the remedy.
 
@@ -82,10 +89,11 @@ def _dates(context: Context, details: str) -> str:
 def _missing(context: Context, details: str) -> str:
     """Remedy for missing values, "" without missing values."""
     if re.search(r"Input y contains NaN", details):
+        n = _count(context.y, np.isnan)
         return (
-            f"y is missing (NaN) in {_count(context.y, np.isnan)} rows: leave these rows out of X "
-            "and y."
-        )
+            f"y is missing (NaN) in {n} rows: leave these rows out of X and y."
+            if n else TRANSFORMED.format("missing values (NaN)")
+        )  # fmt: skip
     names = [name for name, column in _columns(context.X) if _count(column, np.isnan)]
     if not names:
         return ""
@@ -98,13 +106,17 @@ def _missing(context: Context, details: str) -> str:
 
 
 def _infinite(context: Context, details: str) -> str:
-    where = "y" if re.search(r"Input y", details) else "X"
+    if re.search(r"Input y", details):
+        n = _count(context.y, np.isinf)
+        return (
+            f"y is infinite in {n} rows: leave these rows out of X and y."
+            if n else TRANSFORMED.format("infinite values")
+        )  # fmt: skip
     names = [name for name, column in _columns(context.X) if _count(column, np.isinf)]
-    if where == "X" and not names:
+    if not names:
         return ""
-    what = f"{_named(names)} of X" if names else "y"
     return (
-        f"{what} contains infinite values. Replace them, as in {where}[np.isinf({where})] = "
+        f"{_named(names)} of X contains infinite values. Replace them, as in X[np.isinf(X)] = "
         "np.nan with SimpleImputer(), or leave these rows out."
     )
 
@@ -269,7 +281,7 @@ RULES: tuple[tuple[str, Callable[[Context, str], str]], ...] = (
     (r"Invalid classes inferred from unique values of `y`", _labels),
     (r"(?i)number of classes|least (2|two) classes|(one|1|single) (unique )?class", _one_class),
     (r"(?i)array with dim|expected 2D array|expected <= 2", _shape),
-    (r"(?i)y should be a 1d array|multi-?output", _target_columns),
+    (r"(?i)y should be a 1d array|multi-?output(?!regressor|classifier)", _target_columns),
     (r"(?i)sparse (data|matrix|input|container).*(dense|support)", _sparse),
     (r"multi_class must be in|average='binary'", _two_classes),
     (r"pos_label=.* is not (a valid label|specified)", _positive_label),

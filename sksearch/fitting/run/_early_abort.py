@@ -229,8 +229,8 @@ def explained(context: Context, outputs: list[Output], text: str) -> str:
     if not cause:
         most = "all" if len({_masked(output.error) for output in outputs}) == 1 else "most"
         cause = (
-            f"Every candidate failed, {most} with {first.rstrip('.')}. Correct the estimator, the "
-            "scorer, the space or the data: error_score='raise' shows the traceback."
+            f"Every candidate failed, {most} with this error: {first.rstrip('.')}. Correct the "
+            "estimator, scorer, space or data: error_score='raise' shows the traceback."
         )
     return f"{cause}\n{text}"
 

@@ -38,7 +38,12 @@ from sksearch.fitting.run._calibration import CalibratedOnFold
 from sksearch.fitting.run._callbacks import Message, callback_arguments
 from sksearch.fitting.run._curves import value_of
 from sksearch.fitting.run._measures import measure
-from sksearch.fitting.run._predictions import as_classes, best_method_of, keep_predictions
+from sksearch.fitting.run._predictions import (
+    as_classes,
+    best_method_of,
+    keep_predictions,
+    weights_of,
+)
 from sksearch.fitting.run._row_sample import check_last_training
 from sksearch.fitting.run._row_scores import RowListener
 from sksearch.fitting.run._scores import (
@@ -337,6 +342,7 @@ def score_on(
     if context.calibrates and best_method_of(model) in context.calibrates:
         _, (_, X, y) = rows.of(estimator)  # the model may change those that it has seen
         with suppress(Exception):  # the scorer reports failing predictions
-            model = CalibratedOnFold.of(model, X, y, as_classes(context.classes))
+            weights = weights_of(context, part[0])
+            model = CalibratedOnFold.of(model, X, y, as_classes(context.classes), weights)
             model.rows = part[1]
     return score(context, model, *part, scorer=scorer)

@@ -99,6 +99,17 @@ def read_predictions(context: Context, fold: int, content: bytes) -> np.ndarray:
     return np.frombuffer(content, dtype=NUMBER).reshape(n_rows, -1).astype(np.float64)
 
 
+def weights_of(context: Context, rows: np.ndarray) -> np.ndarray:
+    """Return the weights of rows in ``fit``, which have the mean 1 over all rows; 1 without."""
+    n = num_samples(context.X)
+    for name, given in context.fit_params.items():
+        if given is not None and name.rpartition("__")[2] == "sample_weight":
+            weights = np.maximum(to_numpy(given).astype(float), 0.0)
+            if weights.shape == (n,) and weights.any():
+                return weights[to_numpy(rows)] * (n / weights.sum())
+    return np.ones(len(rows))
+
+
 def shares_of(model: Any, X: Samples, classes: Classes) -> list[np.ndarray]:
     """Return probabilities of classes, or a one-hot vote if a model has no probabilities.
 
