@@ -24,10 +24,10 @@ from sklearn.utils.validation import check_is_fitted
 from sksearch import RandomSearchCV, SearchCV
 from sksearch.fitting.run._known_rows import KnownRows, UnknownRowsError
 
-X, y = make_classification(160, 6, flip_y=0.2, random_state=1)
+X, y = make_classification(160, 6, flip_y=0.2, random_state=2)
 TREE = DecisionTreeClassifier(random_state=0)
 SPACE = {"max_depth": [1, 2, 3, 5, 8], "max_features": [1, 3, 6]}
-SETTINGS = {"n_iter": 9, "cv": 3, "random_state": 0, "ensemble": True}
+SETTINGS = {"n_iter": 5, "cv": 3, "random_state": 0, "ensemble": True}
 
 
 def search(scoring, estimator=TREE, space=SPACE, **kwargs):
@@ -339,7 +339,7 @@ WITHOUT = {
 @pytest.mark.parametrize("name", WITHOUT)
 def test_models_without_probabilities_get_them(name, n_classes):
     rows, labels = make_classification(
-        200, 6, n_informative=4, n_classes=n_classes, flip_y=0.2, random_state=1
+        200, 6, n_informative=4, n_classes=n_classes, flip_y=0.2, random_state=2
     )
     metrics = ["neg_log_loss", "roc_auc" if n_classes == 2 else "roc_auc_ovr"]
     for metric in metrics:
@@ -357,7 +357,7 @@ def test_models_without_probabilities_get_them(name, n_classes):
 
 
 def test_their_probabilities_match_a_calibrated_model():
-    rows, labels = make_classification(1000, 8, flip_y=0.2, random_state=3)
+    rows, labels = make_classification(1000, 8, flip_y=0.2, random_state=2)
     rows, new, labels, truth = train_test_split(rows, labels, random_state=0)
     found = search("roc_auc", SVC(), {"C": [1.0]}, n_iter=1, cv=5).fit(rows, labels)
     plain = CalibratedClassifierCV(SVC(C=1.0), ensemble=False, cv=5).fit(rows, labels)
