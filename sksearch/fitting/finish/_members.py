@@ -180,8 +180,7 @@ def predictions_of(context: Context, row: ResultRow) -> list[np.ndarray]:
     classes, y = as_classes(context.classes), labels_of_kept(context, len(found))
     decided = [i for i, output in enumerate(row.outputs) if output.are_decisions]
     w = weights_of_kept(context, len(found))
-    parts = [[each[i] for i in decided] for each in (found, y, w)]
-    mapped = cross_mapped(parts[0], parts[1], classes, parts[2])
+    mapped = cross_mapped(*([each[i] for i in decided] for each in (found, y, w)), classes=classes)
     for i, shares in zip(decided, mapped, strict=True):
         found[i] = shares
     return found

@@ -229,8 +229,9 @@ def mapped(decisions: np.ndarray, maps: Maps, classes: Classes) -> np.ndarray:
 def cross_mapped(
     decisions: Sequence[np.ndarray],
     y: Sequence[Any],
-    classes: Classes,
     weights: Sequence[np.ndarray],
+    *,
+    classes: Classes,
 ) -> list:
     """Return probabilities part by part, each by maps fitted on the other parts.
 
@@ -240,10 +241,10 @@ def cross_mapped(
         Decision values by part of the rows.
     y : sequence of ndarray
         Their labels.
+    weights : sequence of ndarray
+        Their weights in ``fit``.
     classes : list of ndarray
         Labels of each column of the target.
-    weights : sequence of ndarray
-        Weights of the rows in ``fit``.
 
     Returns
     -------
@@ -415,7 +416,7 @@ def best_map(
         None of the maps, if no map reduces the log loss.
     """
     codes = [np.searchsorted(known, labels) for labels in y]
-    parts = [*zip(shares, codes, weights, strict=True)]
+    parts: list[tuple[np.ndarray, ...]] = [*zip(shares, codes, weights, strict=True)]
     if len(parts) == 1:
         n = min(N_PIECES, len(codes[0]))
         parts = [tuple(each[i::n] for each in parts[0]) for i in range(n)]
@@ -604,7 +605,7 @@ class CalibratedOnFold(Calibrated):
         order = np.lexsort(labels.reshape(len(labels), -1).T)  # each piece has all classes
         pieces = [np.sort(order[k::N_PIECES]) for k in range(min(N_PIECES, len(order)))]
         divided = [[each[i] for i in pieces] for each in (d, labels, weights)]
-        parts = cross_mapped(*divided[:2], classes, divided[2])
+        parts = cross_mapped(*divided, classes=classes)
         shares = np.empty_like(d)
         for piece, part in zip(pieces, parts, strict=True):
             shares[piece] = part

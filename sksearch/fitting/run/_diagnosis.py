@@ -106,6 +106,7 @@ def _missing(context: Context, details: str) -> str:
 
 
 def _infinite(context: Context, details: str) -> str:
+    """Remedy for infinite values of y, or of columns of X."""
     if re.search(r"Input y", details):
         n = _count(context.y, np.isinf)
         return (
