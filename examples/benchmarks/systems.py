@@ -7,8 +7,9 @@ and ``averaged`` are this library, and ``untuned`` is the best untuned model of 
 test rows. Peers run if they are installed and named, as a newcomer types them, with one thread.
 ``error`` is 1 - accuracy or 1 - R2 on the test rows, and ``loss`` is the log loss; ``own_loss`` is
 the log loss of the same model before its probabilities are calibrated. The last lines are ratios
-of errors and losses to those of the peers, as geometric means, and mean ranks. A line of JSON for
-each run has the versions and the seed. With ``--record`` only runs not in the record are run.
+of errors and losses to those of the peers, as geometric means over seeds and then over tables, and
+mean ranks of runs. A line of JSON for each run has the versions and the seed. With ``--record``
+only runs not in the record are run.
 
     python examples/benchmarks/systems.py [--frames tables] [--forms plain converted polars]
         [--names list averaged untuned FLAML AutoGluon "AutoGluon best"] [--seconds 30]
@@ -190,7 +191,7 @@ def of_numbers(predict, chances, own_chances, X, truth, known):
 
 
 def ratios(entries, field, one, other):
-    """Return how a figure of one way is to that of another, run by run.
+    """Return how a figure of one way is to that of another, table by table.
 
     Parameters
     ----------
@@ -203,12 +204,15 @@ def ratios(entries, field, one, other):
 
     Returns
     -------
-    ratios : ndarray of shape (n_runs,)
-        Of the runs that both have; at least one error in 2,000 counts.
+    ratios : ndarray of shape (n_tables,)
+        Geometric means over the seeds that both have; at least one error in 2,000 counts.
     """
-    found = by_run(entries, field)
-    pairs = [(run[one], run[other]) for run in found.values() if {one, other} <= {*run}]
-    return np.array([max(a, LEAST) / max(b, LEAST) for a, b in pairs])
+    found = {}
+    for (frame, form, *_), run in by_run(entries, field).items():
+        if {one, other} <= {*run}:
+            ratio = max(run[one], LEAST) / max(run[other], LEAST)
+            found.setdefault((frame, form), []).append(ratio)
+    return np.array([mean(each) for each in found.values()])
 
 
 def by_run(entries, field):
