@@ -58,7 +58,14 @@ def compositions(estimator: Any) -> Iterator[Any]:
 
 def own_rows(estimator: Any, X: Any) -> Any:
     """Return rows for an estimator alone: copies for a composition, which may change them."""
-    return X if inner_of(estimator) is None else copy.deepcopy(X)
+    return X if inner_of(estimator) is None else copied(X)
+
+
+def copied(X: Any) -> Any:
+    """Return a copy of rows, or the rows themselves if they have none."""
+    with suppress(Exception):  # such as a table in a file
+        return copy.deepcopy(X)
+    return X
 
 
 def pipelines(estimator: Any) -> Iterator[Any]:

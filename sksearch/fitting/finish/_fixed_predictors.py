@@ -4,7 +4,6 @@ Such a scorer may request predictions for its rows in any order, number and cont
 use more of a model are detected, and cannot score averages.
 """
 
-import copy
 import warnings
 from collections.abc import Collection
 from typing import Any
@@ -16,6 +15,7 @@ from sksearch._utils._compat import check_method_params, safe_split, to_numpy
 from sksearch._utils._seeds import seeded
 from sksearch._utils._terminal import warn
 from sksearch._utils._typing import Samples, Targets
+from sksearch.estimators._pipeline import copied
 from sksearch.fitting.finish._averaged import Voting
 from sksearch.fitting.run._curves import value_of
 from sksearch.fitting.run._known_rows import KnownRows, UnknownRowsError
@@ -311,11 +311,10 @@ def _difference(context: Context, rows: ScoredRows, model: Any) -> str:
         with seeded(context.seed):  # scorers may draw rows
             return rows.score(context, each, X=X)
 
-    def copied() -> Any:
-        return copy.deepcopy(rows.X)  # the model may change rows
-
-    own = score(model, copied())
-    answers = {name: getattr(model, name)(copied()) for name in METHODS if hasattr(model, name)}
+    # The model may change rows
+    own = score(model, copied(rows.X))
+    methods = [name for name in METHODS if hasattr(model, name)]
+    answers = {name: getattr(model, name)(copied(rows.X)) for name in methods}
     answers = {k: v if isinstance(v, list) else to_numpy(v) for k, v in answers.items()}
     try:
         told = score(_Echo(rows.known, answers, model))
@@ -325,6 +324,6 @@ def _difference(context: Context, rows: ScoredRows, model: Any) -> str:
         return f"it needs more than the predictions of a model ({type(error).__name__}: {error})"
     if np.isclose(own, told, rtol=ROUNDING, equal_nan=True):
         return ""
-    if not np.isclose(own, score(model, copied()), rtol=ROUNDING, equal_nan=True):
+    if not np.isclose(own, score(model, copied(rows.X)), rtol=ROUNDING, equal_nan=True):
         return ""  # the scorer is random, for averages as for single models
     return f"it returns {own:.4g} for the best model, but {told:.4g} for its predictions alone"
