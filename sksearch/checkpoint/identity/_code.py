@@ -11,12 +11,12 @@ import functools
 import importlib
 import importlib.util
 import inspect
+import itertools
 import os
 import re
 import sys
 import types
 from collections.abc import Iterator
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 from sksearch._utils._installed import is_installed, is_installed_file, is_installed_module
@@ -66,6 +66,8 @@ class Uses(NamedTuple):
     imports: set[str]  # modules, with dots before a relative one
     texts: set[str]  # constants
     stored: set[str]  # globals and attributes that it sets
+    assigned: set[str]  # the same, without attributes of arguments
+    in_place: set[str]  # globals and attributes that it changes in place
 
     @property
     def words(self) -> set[str]:
@@ -165,7 +167,8 @@ def _steps(code):
     """Instructions as a text, without line markers, which depend on formatting."""
     steps = [*dis.get_instructions(code)]
     kept = [step.opname not in ("NOP", "EXTENDED_ARG") for step in steps]
-    places = dict(zip([step.offset for step in steps], accumulate(kept, initial=0), strict=False))
+    numbers = itertools.accumulate(kept, initial=0)
+    places = dict(zip([step.offset for step in steps], numbers, strict=False))
     jumps = {*dis.hasjrel, *dis.hasjabs}
     return " ".join(
         f"{step.opname}:{places.get(step.argval) if step.opcode in jumps else step.arg}"
@@ -193,6 +196,7 @@ def uses(code: types.CodeType) -> Uses:
             found.passed.add(name)
         if kind in ("STORE_ATTR", "STORE_GLOBAL"):
             found.stored.add(name)
+    _find_changes(steps, found)
     for const in code.co_consts:
         if isinstance(const, types.CodeType):
             for own, inner in zip(found, uses(const), strict=True):
@@ -201,6 +205,30 @@ def uses(code: types.CodeType) -> Uses:
             texts = const if isinstance(const, (tuple, frozenset)) else (const,)
             found.texts.update(os.fsdecode(t) for t in texts if isinstance(t, (str, bytes)))
     return found
+
+
+def _find_changes(steps, found):
+    """Find what code changes: all names of a statement that sets an item, and what a call is of.
+
+    A call changes something if its result is not used, as that of ``LOG.append(1)``.
+    """
+    loaded: list[str] = []  # by the statement
+    called = 0  # how many of them are the function of a call
+    for before, step in itertools.pairwise(steps):
+        kind, was = step.opname, before.opname
+        if kind.startswith(("LOAD_GLOBAL", "LOAD_NAME", "LOAD_ATTR", "LOAD_METHOD")):
+            is_next = called == len(loaded) and kind.startswith(("LOAD_ATTR", "LOAD_METHOD"))
+            called += is_next or not loaded
+            loaded.append(step.argval)
+        elif kind == "STORE_GLOBAL" or (kind == "STORE_ATTR" and not was.startswith("LOAD_FAST")):
+            found.assigned.add(step.argval)
+            found.in_place.update(loaded)
+        elif kind in ("STORE_SUBSCR", "DELETE_SUBSCR"):
+            found.in_place.update(loaded)
+        elif kind == "POP_TOP" and was.startswith("CALL"):
+            found.in_place.update(loaded[:called])
+        if kind.startswith(("STORE", "DELETE", "POP", "RETURN", "JUMP")):
+            loaded, called = [], 0
 
 
 def _parts_of_function(function):

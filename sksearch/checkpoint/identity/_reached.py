@@ -36,6 +36,9 @@ class Reached:
         read, have the text "(opaque)".
     stored : set of str
         Globals and attributes that this code sets itself.
+    changed : dict
+        Where the data are set that this code changes itself: a value that it changes in place, or
+        the class or the globals in which it assigns one.
     """
 
     def __init__(self):
@@ -48,6 +51,10 @@ class Reached:
         self._texts: set[str] = set()  # may be passed to readers of the environment
         self._readers: list[str] = []
         self.stored: set[str] = set()
+        self.changed: dict[str, Any] = {}
+        self._homes: dict[str, Any] = {}  # class, module or globals by names of data
+        self._assigned: set[str] = set()
+        self._in_place: set[str] = set()
 
     def name_of(self, value: Any) -> str:
         """Return the name of a function, a class or a module, and queue it for a visit.
@@ -90,6 +97,7 @@ class Reached:
                     parts += [(f"{name}.{key}", item) for key, item in given_to(inner).items()]
                 used.append(inner)
         self._waiting += [("", each) for each in used]
+        self._homes |= dict.fromkeys(dict(data), getattr(value, "__globals__", value))
         for name, part in data:
             (self._special if name.endswith("__") else self._waiting).append((name, part))
         return meanings
@@ -98,6 +106,8 @@ class Reached:
         """Record the globals set by a function, and its inputs other than values."""
         found = uses(function.__code__)
         self.stored |= found.stored
+        self._assigned |= found.assigned
+        self._in_place |= found.in_place
         self._words |= found.words | found.texts
         self.data |= dict.fromkeys(unseen_in(function), OPAQUE)
         self._texts |= texts_of(function)
@@ -107,14 +117,20 @@ class Reached:
     def look(self) -> "Reached":
         """Follow all names, and describe the data."""
         visitor = Visitor({}, reached=self, whole=True)
+        values: dict[str, Any] = {}
         with warnings.catch_warnings(action="ignore"):  # accessed attributes may be deprecated
             while self._waiting or self._call_for_special():
                 name, value = self._waiting.pop(0)
                 if name:
+                    values[name] = value
                     text = visitor.visit_whole(value)
                     _enter(self.data, name, marked_by_statement(name, value, text))
                 else:
                     self.name_of(value)
+        for name, value in values.items():
+            own = name.rpartition(".")[2]
+            if own in self._assigned | self._in_place:
+                self.changed[name] = self._homes[name] if own in self._assigned else value
         variables = environment(self._texts) if self._readers else {}
         self.data |= {name: visitor.visit_whole(value) for name, value in variables.items()}
         self.data |= {} if variables else dict.fromkeys(self._readers, OPAQUE)
