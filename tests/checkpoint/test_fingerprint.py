@@ -497,6 +497,8 @@ def test_sparse_data_are_compared_by_their_entries(kind):
     make = functools.partial(getattr(sparse, f"{kind}_array"))
     assert text(make(a)) == text(make(a)) != text(make(b))
     assert text(make(a)).startswith(f"sparse {kind} (3, 4) float64 #")
+    turned = make(a[:, ::-1]).tocsc()[:, ::-1].tocsr()[:, [1, 0, 3, 2]]
+    assert text(turned) == text(turned.sorted_indices())
 
 
 def frame(**changed):

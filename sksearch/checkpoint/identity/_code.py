@@ -36,8 +36,12 @@ OF_LIBRARIES = {
 }
 # Modules with attributes that depend on the computer
 OF_COMPUTER = {"sys", "os", "platform", "time", "socket"}
-# These names reach globals by text, so anything in their module may affect results,
-OF_OWN_MODULE = {"globals", "eval", "exec", "query", "f_globals", "__globals__"}
+# These names reach globals by text, so anything in their module may affect results
+OF_OWN_MODULE = {"globals", "eval", "exec"}
+OF_OWN_MODULE_BY_ATTRIBUTE = {"f_globals", "__globals__"}
+# Methods that find globals by the names in an expression, as those of tables
+OF_EXPRESSIONS = {"query", "eval", "sql"}
+EXPRESSION = re.compile("[@<>=+*/%]|select", re.IGNORECASE)
 # Names by which modules are reached by text
 OF_MODULES = {"import_module", "__import__", "modules"}
 OF_IMPORTED = {"getattr", "vars", "attrgetter", "__dict__", "getmembers", "dir"}
@@ -102,9 +106,14 @@ def parts_of(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def given_to(function: Any) -> dict[str, Any]:
-    """Return defaults, closure and attributes of a function, by name; empty for a class."""
+    """Return defaults, closure and attributes of a function, by name; empty for a class.
+
+    A wrapper of the standard library has its attributes alone, with what it wraps.
+    """
     if not isinstance(function, types.FunctionType):
         return {}
+    if str(function.__globals__.get("__name__")).partition(".")[0] in sys.stdlib_module_names:
+        return vars(function)
     code, defaults = function.__code__, function.__defaults__ or ()
     names = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
     given = dict(zip(names, defaults, strict=True)) | (function.__kwdefaults__ or {})
@@ -235,7 +244,8 @@ def _parts_of_function(function):
     """Parts of its own and other modules that a function uses, and arguments of the script."""
     found, space = uses(function.__code__), function.__globals__
     builtin = vars(sys.modules["builtins"])
-    for name in sorted(found.names & (space.keys() | builtin.keys())):
+    named = found.names | _named_in_expressions(function, found)
+    for name in sorted(named & (space.keys() | builtin.keys())):
         owner = (space.get("__name__") or function.__module__) if name in space else "builtins"
         yield f"{owner}.{name}", space[name] if name in space else builtin[name]
     for other, is_whole in _own_modules(function, found):
@@ -247,6 +257,12 @@ def _parts_of_function(function):
         yield from _set_in_library(space[name], found.attributes)
     if found.words & OF_ARGUMENTS:
         yield "sys.argv", sys.argv[1:]
+
+
+def _named_in_expressions(function, found):
+    """Names of globals in texts that may be expressions."""
+    texts = filter(EXPRESSION.search, texts_of(function) if found.words & OF_EXPRESSIONS else ())
+    return set(re.findall(r"\w+", " ".join(texts))) & function.__globals__.keys()
 
 
 def _set_in_library(owner, names):
@@ -279,7 +295,7 @@ def unseen_in(function: types.FunctionType) -> list[str]:
 
 def environment(texts: set[str]) -> dict[str, str | None]:
     """Return environment variables whose names begin with one of the texts."""
-    stems = tuple(text for text in texts if text.endswith("_"))
+    stems = tuple(text for text in texts if text.endswith("_") and text.strip("_"))
     names = {name for name in os.environ if name in texts or name.startswith(stems)}
     names |= set(filter(ENVIRONMENT.fullmatch, texts))
     return {f"os.environ[{name!r}]": os.environ.get(name) for name in sorted(names)}
@@ -294,7 +310,8 @@ def _own_modules(function, found):
     whole = [*given_to(function).values()]
     whole += _named_by_text(function) if words & OF_MODULES else []
     own = sys.modules.get(space.get("__name__", ""))
-    if words & OF_OWN_MODULE and own is not None and vars(own) is space:
+    by_text = found.names & OF_OWN_MODULE or found.attributes & OF_OWN_MODULE_BY_ATTRIBUTE
+    if by_text and own is not None and vars(own) is space:
         whole.append(own)
     waiting += [(each, True) for each in whole]
     modules: list[tuple[types.ModuleType, bool]] = []

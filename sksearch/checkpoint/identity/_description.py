@@ -12,6 +12,7 @@ import functools
 import gc
 import json
 import logging
+import os
 import random
 import socket
 import threading
@@ -241,6 +242,7 @@ class Visitor:
         """Find the method for a class or its base; its text does not have the class."""
         for classes, way in (
             (logging.Logger, self._logger), (np.ufunc, self._ufunc), (types.CodeType, self._code),
+            (type(os.environ), lambda value: "os.environ"),
             (TOOLS, lambda value: path_of(kind)), (functools.partial, self._partial),
             (types.MethodType, self._method), (types.BuiltinFunctionType, self._builtin),
             (weakref.ref, lambda value: f"reference to {self.visit(value())}"),
@@ -300,7 +302,9 @@ class Visitor:
         return f"code #{digest(self._items(made_of(value)))}"
 
     def _logger(self, value):
-        return self._call(f"logger {value.name}", additions(value)).removesuffix("()")
+        # The manager, which leads to all loggers, is an attribute of the class, too.
+        own = {k: v for k, v in additions(value).items() if not hasattr(logging.Logger, k)}
+        return self._call(f"logger {value.name}", own).removesuffix("()")
 
     def _ufunc(self, value):
         # A ufunc of `np.frompyfunc` has a Python function, which no attribute reveals.
@@ -462,7 +466,9 @@ class Visitor:
         params = value.get_params(deep=False)
         fields = {name: param for name, param in params.items() if not is_free(name, value)}
         if self._whole:  # fitted attributes
-            fields |= {k: v for k, v in vars(value).items() if k not in params}
+            addresses = {id(each) for each in params.values()}  # noted by text vectorizers
+            fitted = {k: v for k, v in vars(value).items() if k not in params}
+            fields |= {k: v for k, v in fitted.items() if type(v) is not int or v not in addresses}
             if isinstance(results := fields.get("cv_results_"), dict):  # a search: no seconds
                 fields = {k: v for k, v in fields.items() if k in params or k.startswith("best_")}
                 fields["cv_results_"] = {k: v for k, v in results.items() if "_time" not in k}

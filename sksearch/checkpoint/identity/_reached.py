@@ -1,5 +1,7 @@
 """User code reached from an object, and the data that this code uses."""
 
+import inspect
+import os
 import types
 import warnings
 from typing import Any
@@ -89,7 +91,7 @@ class Reached:
                 parts += [(f"{name}.{kind}", getattr(part, kind)) for kind in kinds]
             elif is_installed(part):
                 meanings[name] = short_path(part)
-            elif not isinstance(inner, (types.FunctionType, type)):
+            elif not isinstance(inner, (types.FunctionType, type)) or _is_note(value, name, part):
                 data.append((name, part))
             elif name not in meanings:
                 meanings[name] = f"{short_path(inner)} in {short_path(type(part))}"
@@ -111,7 +113,8 @@ class Reached:
         self._words |= found.words | found.texts
         self.data |= dict.fromkeys(unseen_in(function), OPAQUE)
         self._texts |= texts_of(function)
-        if found.words & OF_ENVIRONMENT:
+        used = [function.__globals__.get(name) for name in found.names]
+        if found.words & OF_ENVIRONMENT or any(each is os.environ for each in used):
             self._readers.append(f"environment variables in {path_of(function)}")
 
     def look(self) -> "Reached":
@@ -143,6 +146,13 @@ class Reached:
             is_named = name.rpartition(".")[2] in self._words
             (self._waiting if is_named else self._special).append((name, value))
         return bool(self._waiting)
+
+
+def _is_note(cls, name, part):
+    """Return whether a special attribute of a class is a class, as libraries note them."""
+    own = name.rpartition(".")[2]
+    is_special = isinstance(part, type) and own.endswith("__")
+    return is_special and inspect.getattr_static(cls, own, None) is part
 
 
 def _enter(texts, path, text):
