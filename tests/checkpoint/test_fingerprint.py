@@ -18,6 +18,7 @@ import polars as pl
 import pytest
 from scipy import sparse, stats
 from scipy.stats import loguniform, randint, uniform
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
@@ -215,6 +216,25 @@ def test_the_error_names_what_differs_and_what_to_do():
     assert "data differs: X was ndarray (150, 4) float64 #" in message
     assert " y was" not in message
     assert message.splitlines()[-1].startswith("Pass another checkpoint_dir, or delete this one")
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", ["set_output", "set_fit_request"])
+def test_what_a_clone_has_beside_its_parameters_is_compared(name):
+    def pipeline(value):
+        scale = StandardScaler()
+        if value is not None:
+            getattr(scale, name)(**{value: "pandas" if value == "transform" else True})
+        return Pipeline([("scale", scale), ("sgd", SGDClassifier())])
+
+    space = {"sgd__eta0": uniform(0, 1)}
+    value = "transform" if name == "set_output" else "sample_weight"
+    with config_context(enable_metadata_routing=True):
+        old, again, new = (
+            parts(estimator=pipeline(v), param_distributions=space) for v in (None, None, value)
+        )
+    assert differing(old, again) == []
+    assert "  estimator differs: it was " in mismatch(old, new)
 
 
 def test_a_parameter_deep_in_a_pipeline_is_named_alone():

@@ -266,6 +266,22 @@ def test_opaque_objects_are_named_when_a_search_resumes(script):
         script.start(before=before, setting=setting)
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["f'{PREFIX}_OF_TESTS'", "PREFIX + '_OF_TESTS'", "'{}_OF_TESTS'.format(PREFIX)"],
+)
+def test_variables_of_the_environment_with_a_composed_name_are_named(name, script, monkeypatch):
+    monkeypatch.setenv("R_OF_TESTS", "1")
+    for value in (f"float(os.environ[{name}])", f"float(os.getenv({name}))"):
+        params = {"value": value, "setting": "PREFIX = 'R'", "rate": len(value)}
+        script.folder = script.folder / f"{len(value)}"
+        script.folder.mkdir()
+        sys.path.insert(0, str(script.folder))
+        script.start(**params)
+        with pytest.warns(UserWarning, match="not compared: environment variables in users_mod"):
+            script.start(**params)
+
+
 def test_a_notebook_knows_its_cells(tmp_path):
     """Each start of a notebook makes a time again, in a cell that is the same."""
     notebook = f"""

@@ -1,8 +1,8 @@
 """Identity of the user's code, by its bytecode and the names that it uses.
 
-Line numbers, comments, docstrings and names of local variables are ignored. The source is not
-used, since it may be missing (`exec`, ``python -c``) or newer than the running code. Installed
-packages are identified by their version alone.
+Line numbers, comments, docstrings and names of local variables, except arguments, are ignored. The
+source is not used, since it may be missing (`exec`, ``python -c``) or newer than the running code.
+Installed packages are identified by their version alone.
 """
 
 import dataclasses
@@ -56,6 +56,7 @@ ENVIRONMENT = re.compile("[A-Z][A-Z0-9_]*")
 # Names used internally by Python and notebooks
 HIDDEN = re.compile("__.*|_+(i+|[iod]h)?[0-9]*|_i[0-9]+|_exit_code")
 HAS_DOCSTRING = 0x4000000  # a flag of code objects, from Python 3.13 on
+STARRED = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 NO_DATA = (types.MemberDescriptorType, types.GetSetDescriptorType)
 # Attributes that Python adds to classes
 NO_NAMES = {"_abc_impl"}
@@ -123,7 +124,26 @@ def given_to(function: Any) -> dict[str, Any]:
         except ValueError:  # it is filled later
             continue
     attributes = {k: v for k, v in vars(function).items() if k != "__wrapped__"}
-    return attributes | given
+    return {f"{k} (attribute)" if k in given else k: v for k, v in attributes.items()} | given
+
+
+def around(wrapper: Any) -> dict[str, Any]:
+    """Return what an object that wraps a function adds to it, by name.
+
+    Attributes that its methods change are left out, such as counts of calls, and attributes of an
+    object of a library, such as caches, except the user's code.
+    """
+    if isinstance(wrapper, (types.FunctionType, type, staticmethod, classmethod)):
+        return {}
+    kinds = [base for base in type(wrapper).__mro__ if not is_installed(base)]
+    own = {n: v for n, v in attributes_of(wrapper).items() if not n.endswith("__")}
+    if is_installed(type(wrapper)):
+        code = {n: v for n, v in own.items() if isinstance(v, (types.FunctionType, type))}
+        return {n: v for n, v in code.items() if not is_installed(v)}
+    methods = [each for kind in kinds for n, each in vars(kind).items() if n != "__init__"]
+    codes = [each.__code__ for each in methods if isinstance(each, types.FunctionType)]
+    changed = set().union(*(uses(code).stored for code in codes))
+    return {"(class)": type(wrapper)} | {n: v for n, v in own.items() if n not in changed}
 
 
 def has_only_attributes(cls: Any) -> bool:
@@ -161,7 +181,7 @@ def additions(value: Any) -> dict[str, Any]:
 
 
 def _bytecode(code):
-    """Bytecode, names and constants without docstrings, including nested code."""
+    """Bytecode, arguments, names and constants without docstrings, including nested code."""
     consts = code.co_consts
     if sys.version_info >= (3, 13):
         documented = code.co_flags & HAS_DOCSTRING
@@ -169,18 +189,35 @@ def _bytecode(code):
         documented = code.co_flags & 2 and not code.co_name.startswith("<")
     consts = (None, *consts[1:]) if documented and consts else consts
     inside = [_bytecode(each) if isinstance(each, types.CodeType) else each for each in consts]
-    return _steps(code), code.co_names, inside
+    n_named = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount
+    arguments = *n_named, code.co_flags & STARRED, *_arguments(code)
+    return _steps(code), arguments, code.co_names, inside
+
+
+def _arguments(code):
+    """Names of arguments, also of those with stars."""
+    n_starred = (code.co_flags & STARRED).bit_count()
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + n_starred]
 
 
 def _steps(code):
-    """Instructions as a text, without line markers, which depend on formatting."""
+    """Instructions, with their handlers of errors, as a text.
+
+    Line markers, which depend on formatting, are left out.
+    """
     steps = [*dis.get_instructions(code)]
     kept = [step.opname not in ("NOP", "EXTENDED_ARG") for step in steps]
     numbers = itertools.accumulate(kept, initial=0)
     places = dict(zip([step.offset for step in steps], numbers, strict=False))
     jumps = {*dis.hasjrel, *dis.hasjabs}
+    handlers = {
+        offset: f"@{places.get(each.target)}-{each.depth}"
+        for each in dis._parse_exception_table(code)  # type: ignore[attr-defined]
+        for offset in range(each.start, each.end, 2)
+    }
     return " ".join(
         f"{step.opname}:{places.get(step.argval) if step.opcode in jumps else step.arg}"
+        f"{handlers.get(step.offset, '')}"
         for step, is_kept in zip(steps, kept, strict=True)
         if is_kept
     )
@@ -301,6 +338,22 @@ def environment(texts: set[str]) -> dict[str, str | None]:
     return {f"os.environ[{name!r}]": os.environ.get(name) for name in sorted(names)}
 
 
+def composes_names(code: types.CodeType) -> bool:
+    """Return whether code reads environment variables whose names it composes of texts."""
+    is_read = False
+    for before, step in itertools.pairwise(dis.get_instructions(code)):
+        kind, is_part = step.opname, step.argrepr == "[]" or step.opname == "BINARY_SUBSCR"
+        if kind.startswith(("LOAD_GLOBAL", "LOAD_ATTR", "LOAD_METHOD")):
+            is_read |= step.argval in OF_ENVIRONMENT
+            if is_read and before.opname == "LOAD_CONST":  # "...".format
+                return True
+        elif kind.startswith(("CALL", "STORE", "POP", "RETURN")) or is_part:
+            is_read = False
+        elif is_read and kind.startswith(("BUILD_STRING", "FORMAT", "BINARY_OP")):
+            return True
+    return any(composes_names(each) for each in code.co_consts if isinstance(each, type(code)))
+
+
 def _own_modules(function, found):
     """List the user's modules that a function uses, and whether each matters as a whole."""
     space, words = function.__globals__, found.words
@@ -387,13 +440,13 @@ def short_path(value: Any) -> str:
 
 
 def unwrapped(value: Any) -> Any:
-    """Return the function inside a static or class method, or a wrapper."""
+    """Return the function inside a static or class method, or next inside a wrapper."""
     if isinstance(value, (staticmethod, classmethod)):
         value = value.__func__
     # An object with attributes of any name is not a wrapper.
     is_around = inspect.getattr_static(value, "__wrapped__", None) is not None
     is_code = isinstance(value, (types.FunctionType, type))
-    return inspect.unwrap(value) if is_around and not is_code else value
+    return value.__wrapped__ if is_around and not is_code else value
 
 
 def _is_running(value):

@@ -84,6 +84,9 @@ DRAWN = 2**64  # larger seeds were drawn by the system, which draws 128 bits
 DATES = (date, time, timedelta, uuid.UUID, PurePath)
 OF_MEMBERS = {"_value_", "_name_", "__objclass__", "_sort_order_"}  # attributes of any enum's
 
+# Attributes that a clone of an estimator has, too: requests of metadata, the kind of its output
+OF_CLONES = ("_metadata_request", "_sklearn_output_config")
+
 SHORT = (bool, float, type(None))  # types with short texts
 
 
@@ -465,6 +468,8 @@ class Visitor:
             return self.visit(type(value))
         params = value.get_params(deep=False)
         fields = {name: param for name, param in params.items() if not is_free(name, value)}
+        noted = {name: getattr(value, name, None) for name in OF_CLONES}
+        fields |= {k: v for k, v in noted.items() if v not in (None, {"transform": "default"})}
         if self._whole:  # fitted attributes
             addresses = {id(each) for each in params.values()}  # noted by text vectorizers
             fitted = {k: v for k, v in vars(value).items() if k not in params}

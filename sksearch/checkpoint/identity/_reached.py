@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import re
 import types
 import warnings
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 from sksearch._utils._installed import is_installed
 from sksearch.checkpoint.identity._code import (
     OF_ENVIRONMENT,
+    around,
+    composes_names,
     environment,
     given_to,
     made_of,
@@ -23,6 +26,9 @@ from sksearch.checkpoint.identity._code import (
 from sksearch.checkpoint.identity._description import Visitor, describe
 from sksearch.checkpoint.identity._digests import OPAQUE, digest
 from sksearch.checkpoint.identity._of_start import marked_by_statement
+
+# Special names of data that operators use
+OPERATORS = re.compile("__match_args__|__array_.*")
 
 
 class Reached:
@@ -79,6 +85,7 @@ class Reached:
         """Queue all parts that code uses, and return the meanings of its names."""
         meanings: dict[str, str] = {}
         data, used = [], []
+        seen: list[Any] = []
         parts = [*parts_of(value)]
         for name, part in parts:  # grows during the loop
             inner = unwrapped(part)
@@ -95,8 +102,10 @@ class Reached:
                 data.append((name, part))
             elif name not in meanings:
                 meanings[name] = f"{short_path(inner)} in {short_path(type(part))}"
-                if not any(inner is each for each in used):
-                    parts += [(f"{name}.{key}", item) for key, item in given_to(inner).items()]
+                if not any(part is each for each in seen):
+                    given = given_to(inner) | around(part)
+                    parts += [(f"{name}.{key}", item) for key, item in given.items()]
+                seen.append(part)
                 used.append(inner)
         self._waiting += [("", each) for each in used]
         self._homes |= dict.fromkeys(dict(data), getattr(value, "__globals__", value))
@@ -115,7 +124,9 @@ class Reached:
         self._texts |= texts_of(function)
         used = [function.__globals__.get(name) for name in found.names]
         if found.words & OF_ENVIRONMENT or any(each is os.environ for each in used):
-            self._readers.append(f"environment variables in {path_of(function)}")
+            reader = f"environment variables in {path_of(function)}"
+            self._readers.append(reader)
+            self.data |= {reader: OPAQUE} if composes_names(function.__code__) else {}
 
     def look(self) -> "Reached":
         """Follow all names, and describe the data."""
@@ -140,12 +151,21 @@ class Reached:
         return self
 
     def _call_for_special(self):
-        """Queue special names that code uses; Python and libraries may set the others any time."""
+        """Queue special names that code or operators use.
+
+        Python and libraries may note others at any time, which are neither methods nor named so.
+        """
         parts, self._special = self._special, []
         for name, value in parts:
-            is_named = name.rpartition(".")[2] in self._words
-            (self._waiting if is_named else self._special).append((name, value))
+            own = name.rpartition(".")[2]
+            is_used = own in self._words or OPERATORS.fullmatch(own) or _is_method(value)
+            (self._waiting if is_used else self._special).append((name, value))
         return bool(self._waiting)
+
+
+def _is_method(value):
+    """Return whether a value acts as a method, though it is no function."""
+    return not isinstance(value, type) and (callable(value) or hasattr(type(value), "__get__"))
 
 
 def _is_note(cls, name, part):
