@@ -268,8 +268,11 @@ def test_opaque_objects_are_named_when_a_search_resumes(script):
 
 @pytest.mark.parametrize(
     "name",
-    ["f'{PREFIX}_OF_TESTS'", "PREFIX + '_OF_TESTS'", "'{}_OF_TESTS'.format(PREFIX)"],
-)
+    [
+        "f'{PREFIX}_OF_TESTS'", "{'a': 'R_OF_TESTS'}['a']", "PREFIX + '_OF_TESTS'",
+        "'{}_OF_TESTS'.format(PREFIX)",
+    ],
+)  # fmt: skip
 def test_variables_of_the_environment_with_a_composed_name_are_named(name, script, monkeypatch):
     monkeypatch.setenv("R_OF_TESTS", "1")
     for value in (f"float(os.environ[{name}])", f"float(os.getenv({name}))"):

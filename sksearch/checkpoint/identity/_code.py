@@ -51,6 +51,7 @@ OF_ARGUMENTS = {
     *("parse_known_intermixed_args", "docopt", "ArgumentParser"),
 }
 OF_ENVIRONMENT = {"environ", "environb", "getenv", "getenvb", "expandvars"}
+COMPOSING = ("BUILD_STRING", "FORMAT", "BINARY_OP")  # instructions that make texts
 OF_NOTEBOOKS = {"In", "Out", "exit", "quit", "get_ipython"}
 ENVIRONMENT = re.compile("[A-Z][A-Z0-9_]*")
 # Names used internally by Python and notebooks
@@ -332,25 +333,28 @@ def unseen_in(function: types.FunctionType) -> list[str]:
 
 def environment(texts: set[str]) -> dict[str, str | None]:
     """Return environment variables whose names begin with one of the texts."""
-    stems = tuple(text for text in texts if text.endswith("_") and text.strip("_"))
+    texts = {text for text in texts if text.strip("_")}
+    stems = tuple(text for text in texts if text.endswith("_"))
     names = {name for name in os.environ if name in texts or name.startswith(stems)}
     names |= set(filter(ENVIRONMENT.fullmatch, texts))
     return {f"os.environ[{name!r}]": os.environ.get(name) for name in sorted(names)}
 
 
 def composes_names(code: types.CodeType) -> bool:
-    """Return whether code reads environment variables whose names it composes of texts."""
-    is_read = False
+    """Return whether code looks up environment variables by other than a constant or a name."""
+    n_loads = -1  # since the environment was loaded; negative if it is not in use
     for before, step in itertools.pairwise(dis.get_instructions(code)):
-        kind, is_part = step.opname, step.argrepr == "[]" or step.opname == "BINARY_SUBSCR"
-        if kind.startswith(("LOAD_GLOBAL", "LOAD_ATTR", "LOAD_METHOD")):
-            is_read |= step.argval in OF_ENVIRONMENT
-            if is_read and before.opname == "LOAD_CONST":  # "...".format
-                return True
-        elif kind.startswith(("CALL", "STORE", "POP", "RETURN")) or is_part:
-            is_read = False
-        elif is_read and kind.startswith(("BUILD_STRING", "FORMAT", "BINARY_OP")):
+        kind, is_item = step.opname, step.argrepr == "[]" or step.opname == "BINARY_SUBSCR"
+        is_of_text = before.opname == "LOAD_CONST" and kind in ("LOAD_ATTR", "LOAD_METHOD")
+        if n_loads >= 0 and is_of_text:  # "...".format
             return True
+        if kind.startswith("LOAD"):
+            is_start = kind != "LOAD_CONST" and step.argval in OF_ENVIRONMENT
+            n_loads = 0 if is_start else n_loads + (n_loads >= 0)
+        elif n_loads >= 2 * is_item and (is_item or kind.startswith(COMPOSING)):
+            return True
+        elif is_item or kind.startswith(("CALL", "STORE", "POP", "RETURN")):
+            n_loads = -1
     return any(composes_names(each) for each in code.co_consts if isinstance(each, type(code)))
 
 

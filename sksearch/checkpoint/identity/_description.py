@@ -528,11 +528,12 @@ class Visitor:
         return [*parts[:2], state, *parts[3:]]
 
     def _cached_names(self, kind):
-        """Names of cached properties, stored in an object once they are used."""
+        """Names of cached properties, and of caches of libraries, which use fills."""
         if kind not in self._cached:
             members = [item for base in kind.__mro__ for item in vars(base).items()]
             cached = [n for n, each in members if isinstance(each, functools.cached_property)]
-            self._cached[kind] = set(cached)
+            of_library = [base for base in kind.__mro__[:-1] if is_installed(base)]
+            self._cached[kind] = {*cached, "_cache"} if of_library else set(cached)
         return self._cached[kind]
 
 
