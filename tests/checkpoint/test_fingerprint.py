@@ -1,6 +1,7 @@
 """Two searches are the same exactly where their results would be."""
 
 import copy
+import ctypes
 import functools
 import hashlib
 import json
@@ -419,11 +420,12 @@ def test_objects_without_attributes_are_compared_by_their_text(make):
 
 @pytest.mark.parametrize(
     "value",
-    [(i for i in range(3)), np.random.RandomState(0)],
+    [(i for i in range(3)), np.random.RandomState(0), ctypes.c_void_p(3)],
     ids=lambda value: type(value).__name__,
 )
 def test_opaque_objects_are_compared_by_type(value):
     assert text(value).endswith("(opaque)")
+    assert text(ctypes.CDLL(None)) == "library None"
     assert "Unreadable (opaque)" in text(Unreadable())
 
 

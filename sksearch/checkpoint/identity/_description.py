@@ -6,6 +6,7 @@ sets. So the text is created here.
 
 import collections
 import contextvars
+import ctypes
 import dataclasses
 import enum
 import functools
@@ -245,7 +246,8 @@ class Visitor:
         """Find the method for a class or its base; its text does not have the class."""
         for classes, way in (
             (logging.Logger, self._logger), (np.ufunc, self._ufunc), (types.CodeType, self._code),
-            (type(os.environ), lambda value: "os.environ"),
+            (type(os.environ), lambda value: "os.environ"), (ctypes.c_void_p, _opaque),
+            (ctypes.CDLL, lambda value: f"library {value._name}"),
             (TOOLS, lambda value: path_of(kind)), (functools.partial, self._partial),
             (types.MethodType, self._method), (types.BuiltinFunctionType, self._builtin),
             (weakref.ref, lambda value: f"reference to {self.visit(value())}"),
