@@ -64,15 +64,15 @@ def user_parts(kind: type, params: dict[str, Any], setup: Setup) -> dict[str, Pa
     """Describe everything but the data, including the code used and the values that it names.
 
     Values changed by fits of this process, such as a call counter, have their earlier texts. Data
-    that the code used changes itself, also outside a fit, have their texts of the first fit of
-    this process: if the user changes the same data, too, this remains unnoticed until the next
-    start, unless a new object is assigned to what the code changes in place.
+    changed by the code itself, also outside a fit, have their texts of the first fit of this
+    process. Changes of these data by the user remain unnoticed until the next start, unless a new
+    object replaces one that the code changes in place.
     """
     reached = Reached()
     parts = _parts(partial(describe, memo={}, reached=reached), kind, params, setup)
     reached.look()
     for name, home in reached.changed.items():
-        if _at_first_fit.get(name, (None,))[0] is not home:
+        if name not in _at_first_fit or _at_first_fit[name][0] is not home:
             _at_first_fit[name] = home, reached.data[name]
         reached.data[name] = _at_first_fit[name][1]
     parts |= {CODE: _items(reached.codes), GLOBALS: _items(reached.data)}

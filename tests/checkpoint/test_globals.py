@@ -155,6 +155,7 @@ def loss_with(calls, factor):
         ("N = 0", "global N; N += 1"),
         ("CACHE = {}", "CACHE[X.sum()] = self.a"),
         ("M = None", "global M; M = M or {'w': 1}"),
+        ("Q = None", "if Q: Q.append(1)"),
         ("class C:\n    n = 0", "C.n += 1"),
         ("class C:\n    log = []", "C.log.append(1)"),
     ],

@@ -110,7 +110,7 @@ def parts_of(value: Any) -> Iterator[tuple[str, Any]]:
 def given_to(function: Any) -> dict[str, Any]:
     """Return defaults, closure and attributes of a function, by name; empty for a class.
 
-    A wrapper of the standard library has its attributes alone, with what it wraps.
+    A wrapper of the standard library has its attributes alone, with the function inside.
     """
     if not isinstance(function, types.FunctionType):
         return {}
@@ -129,10 +129,10 @@ def given_to(function: Any) -> dict[str, Any]:
 
 
 def around(wrapper: Any) -> dict[str, Any]:
-    """Return what an object that wraps a function adds to it, by name.
+    """Return the attributes of an object around a function, by name, with the object's class.
 
-    Attributes that its methods change are left out, such as counts of calls, and attributes of an
-    object of a library, such as caches, except the user's code.
+    Without those set by its methods, such as a number of calls. An object of a library only has
+    those of the user's functions and classes.
     """
     if isinstance(wrapper, (types.FunctionType, type, staticmethod, classmethod)):
         return {}
@@ -176,6 +176,18 @@ def additions(value: Any) -> dict[str, Any]:
     functions = [each for each in made if isinstance(each, types.FunctionType)]
     known = set().union(*(uses(function.__code__).stored for function in functions))
     return {name: each for name, each in attributes_of(value).items() if name not in known}
+
+
+def cached_names(kind: Any) -> set[str]:
+    """Names of cached properties, and of caches of libraries: attributes filled by use."""
+    return _cached_names(kind)
+
+
+@functools.lru_cache(1000)
+def _cached_names(kind):
+    members = [item for base in kind.__mro__ for item in vars(base).items()]
+    cached = {n for n, each in members if isinstance(each, functools.cached_property)}
+    return cached | ({"_cache"} if any(map(is_installed, kind.__mro__[:-1])) else set())
 
 
 # ---- functions
@@ -255,9 +267,9 @@ def uses(code: types.CodeType) -> Uses:
 
 
 def _find_changes(steps, found):
-    """Find what code changes: all names of a statement that sets an item, and what a call is of.
+    """Find the names changed by code: all names of a statement with ``name[key] = value``.
 
-    A call changes something if its result is not used, as that of ``LOG.append(1)``.
+    And the owner of a method with an unused result, as in ``LOG.append(1)``.
     """
     loaded: list[str] = []  # by the statement
     called = 0  # how many of them are the function of a call

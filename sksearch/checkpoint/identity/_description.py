@@ -34,6 +34,7 @@ from sksearch._utils._terminal import ADDRESS
 from sksearch.checkpoint.identity._code import (
     additions,
     attributes_of,
+    cached_names,
     given_to,
     has_only_attributes,
     made_of,
@@ -87,7 +88,6 @@ OF_MEMBERS = {"_value_", "_name_", "__objclass__", "_sort_order_"}  # attributes
 
 # Attributes that a clone of an estimator has, too: requests of metadata, the kind of its output
 OF_CLONES = ("_metadata_request", "_sklearn_output_config")
-
 SHORT = (bool, float, type(None))  # types with short texts
 
 
@@ -162,7 +162,6 @@ class Visitor:
         self._deep, self._exact, self._reached, self._whole = deep, exact, reached, whole
         self._depth = self._effort = self._limit = 0
         self._ways: dict[type, Callable[[Any], str]] = {}
-        self._cached: dict[type, set[str]] = {}
         self._tables = TableTexts(self.visit, self._items)
 
     def visit(self, value: Any) -> str:
@@ -365,7 +364,7 @@ class Visitor:
 
     def _is_plain(self, kind):
         """Return whether objects of a class are their attributes, and all of these matter."""
-        return self._way(kind) == self._attributes and not self._cached_names(kind)
+        return self._way(kind) == self._attributes and not cached_names(kind)
 
     # ---- containers, distributions, estimators, and other objects
 
@@ -379,7 +378,7 @@ class Visitor:
 
     def _own(self, value):
         """Return the attributes of an object, but for cached properties."""
-        cached = self._cached_names(type(value))
+        cached = cached_names(type(value))
         return {k: v for k, v in attributes_of(value).items() if k not in cached}
 
     def _list(self, value):
@@ -466,6 +465,7 @@ class Visitor:
         return f" of {self._call(self.visit(type(dist)), own)}"
 
     def _estimator(self, value):
+        """Describe an estimator by its parameters, and whatever else its clones have."""
         if not self._deep or isinstance(value, type):
             return self.visit(type(value))
         params = value.get_params(deep=False)
@@ -483,7 +483,7 @@ class Visitor:
 
     def _attributes(self, value):
         """Describe an object that has only attributes, which is fast."""
-        hidden_names = self._cached_names(type(value))
+        hidden_names = cached_names(type(value))
         fields = {k: v for k, v in vars(value).items() if k not in hidden_names}
         return self._call(self.visit(type(value)), fields)
 
@@ -523,20 +523,11 @@ class Visitor:
         if isinstance(state, tuple) and len(state) == 2 and isinstance(state[1], dict):
             state = (state[0] or {}) | state[1]
         if isinstance(state, dict):
-            state = {k: v for k, v in state.items() if k not in self._cached_names(type(value))}
+            state = {k: v for k, v in state.items() if k not in cached_names(type(value))}
         is_new = getattr(parts[0], "__name__", "") == "__newobj__" and len(parts[1]) == 1
         if (is_new or parts[:2] == [type(value), ()]) and not any(parts[3:]):
             return state or {} if isinstance(state, (dict, type(None))) else [state]
         return [*parts[:2], state, *parts[3:]]
-
-    def _cached_names(self, kind):
-        """Names of cached properties, and of caches of libraries, which use fills."""
-        if kind not in self._cached:
-            members = [item for base in kind.__mro__ for item in vars(base).items()]
-            cached = [n for n, each in members if isinstance(each, functools.cached_property)]
-            of_library = [base for base in kind.__mro__[:-1] if is_installed(base)]
-            self._cached[kind] = {*cached, "_cache"} if of_library else set(cached)
-        return self._cached[kind]
 
 
 @functools.cache

@@ -45,8 +45,8 @@ class Reached:
     stored : set of str
         Globals and attributes that this code sets itself.
     changed : dict
-        Where the data are set that this code changes itself: a value that it changes in place, or
-        the class or the globals in which it assigns one.
+        Owners of the data changed by this code itself, by name: the value if it is changed in
+        place, otherwise its class or the globals of its module.
     """
 
     def __init__(self):
@@ -153,7 +153,7 @@ class Reached:
     def _call_for_special(self):
         """Queue special names that code or operators use.
 
-        Python and libraries may note others at any time, which are neither methods nor named so.
+        Python and libraries may add the others at any time.
         """
         parts, self._special = self._special, []
         for name, value in parts:
@@ -164,7 +164,7 @@ class Reached:
 
 
 def _is_method(value):
-    """Return whether a value acts as a method, though it is no function."""
+    """Return whether an object is callable or a descriptor, and not a class."""
     return not isinstance(value, type) and (callable(value) or hasattr(type(value), "__get__"))
 
 
