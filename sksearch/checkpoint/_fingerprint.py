@@ -42,6 +42,8 @@ Part = dict[str, str]  # texts by name, each at most ITEM_LENGTH characters
 
 # Changes made by fits of this process: (part, item, text after) -> text before.
 _changed_by_fits: dict[tuple[str, str, str], str | None] = {}
+# Data that code changes itself: by name, where they are set and their text at the first fit.
+_at_first_fit: dict[str, tuple[Any, str]] = {}
 
 
 def fingerprint(
@@ -61,11 +63,18 @@ def fingerprint(
 def user_parts(kind: type, params: dict[str, Any], setup: Setup) -> dict[str, Part]:
     """Describe everything but the data, including the code used and the values that it names.
 
-    Values changed by fits of this process, such as a call counter, have their earlier texts.
+    Values changed by fits of this process, such as a call counter, have their earlier texts. Data
+    changed by the code itself, also outside a fit, have their texts of the first fit of this
+    process. Changes of these data by the user remain unnoticed until the next start, unless a new
+    object replaces one that the code changes in place.
     """
     reached = Reached()
     parts = _parts(partial(describe, memo={}, reached=reached), kind, params, setup)
     reached.look()
+    for name, home in reached.changed.items():
+        if name not in _at_first_fit or _at_first_fit[name][0] is not home:
+            _at_first_fit[name] = home, reached.data[name]
+        reached.data[name] = _at_first_fit[name][1]
     parts |= {CODE: _items(reached.codes), GLOBALS: _items(reached.data)}
     for name, part in parts.items():
         before = {k: _changed_by_fits.get((name, k, text), text) for k, text in part.items()}

@@ -1,6 +1,7 @@
 """Two searches are the same exactly where their results would be."""
 
 import copy
+import ctypes
 import functools
 import hashlib
 import json
@@ -18,6 +19,7 @@ import polars as pl
 import pytest
 from scipy import sparse, stats
 from scipy.stats import loguniform, randint, uniform
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
@@ -217,6 +219,25 @@ def test_the_error_names_what_differs_and_what_to_do():
     assert message.splitlines()[-1].startswith("Pass another checkpoint_dir, or delete this one")
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", ["set_output", "set_fit_request"])
+def test_what_a_clone_has_beside_its_parameters_is_compared(name):
+    def pipeline(value):
+        scale = StandardScaler()
+        if value is not None:
+            getattr(scale, name)(**{value: "pandas" if value == "transform" else True})
+        return Pipeline([("scale", scale), ("sgd", SGDClassifier())])
+
+    space = {"sgd__eta0": uniform(0, 1)}
+    value = "transform" if name == "set_output" else "sample_weight"
+    with config_context(enable_metadata_routing=True):
+        old, again, new = (
+            parts(estimator=pipeline(v), param_distributions=space) for v in (None, None, value)
+        )
+    assert differing(old, again) == []
+    assert "  estimator differs: it was " in mismatch(old, new)
+
+
 def test_a_parameter_deep_in_a_pipeline_is_named_alone():
     def pipeline(alpha):
         steps = [("scale", StandardScaler()), ("sgd", SGDClassifier(alpha=alpha))]
@@ -399,11 +420,12 @@ def test_objects_without_attributes_are_compared_by_their_text(make):
 
 @pytest.mark.parametrize(
     "value",
-    [(i for i in range(3)), np.random.RandomState(0)],
+    [(i for i in range(3)), np.random.RandomState(0), ctypes.c_void_p(3)],
     ids=lambda value: type(value).__name__,
 )
 def test_opaque_objects_are_compared_by_type(value):
     assert text(value).endswith("(opaque)")
+    assert text(ctypes.CDLL(None)) == "library None"
     assert "Unreadable (opaque)" in text(Unreadable())
 
 
@@ -497,6 +519,8 @@ def test_sparse_data_are_compared_by_their_entries(kind):
     make = functools.partial(getattr(sparse, f"{kind}_array"))
     assert text(make(a)) == text(make(a)) != text(make(b))
     assert text(make(a)).startswith(f"sparse {kind} (3, 4) float64 #")
+    turned = make(a[:, ::-1]).tocsc()[:, ::-1].tocsr()[:, [1, 0, 3, 2]]
+    assert text(turned) == text(turned.sorted_indices())
 
 
 def frame(**changed):

@@ -147,6 +147,44 @@ def loss_with(calls, factor):
     return loss
 
 
+@pytest.mark.parametrize(
+    ("setting", "use"),
+    [
+        ("LOG = []", "LOG.append(1)"),
+        ("LOG = []", "LOG.append(self.a)\n        X.sum()"),
+        ("N = 0", "global N; N += 1"),
+        ("CACHE = {}", "CACHE[X.sum()] = self.a"),
+        ("M = None", "global M; M = M or {'w': 1}"),
+        ("Q = None", "if Q: Q.append(1)"),
+        ("class C:\n    n = 0", "C.n += 1"),
+        ("class C:\n    log = []", "C.log.append(1)"),
+    ],
+)
+def test_what_code_changes_between_two_fits_is_no_difference(setting, use, script):
+    """The second start has no fit that changes it: all scores are known."""
+    used = re.search(r"\w+", setting.removeprefix("class "))[0]
+    for _ in range(2):
+        search = script.start(f"0 * ({used} is None)", setting, before=use)
+        search.set_params(checkpoint_dir=script.folder / "other")
+        sys.modules["users_module"].Est().score(np.zeros((2, 1)))
+        search.fit(np.zeros((4, 1)), np.zeros(4))
+
+
+@pytest.mark.parametrize(
+    ("setting", "change"),
+    [
+        ("R = [0.5]", "R[0] = 0.9"), ("R = [0.5]", "R = [0.9]"),
+        ("LOG, R = [], {0: 0.5}", "R[0] = 0.9"), ("LOG, R = [0.5], [1]", "LOG = [0.9]"),
+    ],
+)  # fmt: skip
+def test_what_only_the_user_changes_between_two_fits_is_a_difference(setting, change, script):
+    use = "LOG.append(R[0])" if "LOG" in setting else "pass"
+    search = script.start("R[0]", setting, before=use)
+    exec(change, vars(sys.modules["users_module"]))
+    with pytest.raises(SearchMismatchError, match="globals differs"):
+        search.fit(np.zeros((4, 1)), np.zeros(4))
+
+
 def test_a_constant_that_is_set_from_outside_is_refused(script):
     search = script.start("R", "R = 0.975")
     sys.modules["users_module"].R = 0.010
@@ -227,6 +265,25 @@ def test_opaque_objects_are_named_when_a_search_resumes(script):
     words = r"opaque objects are not compared: files in users_module.Est.score, .*\.G"
     with pytest.warns(UserWarning, match=words):
         script.start(before=before, setting=setting)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "f'{PREFIX}_OF_TESTS'", "{'a': 'R_OF_TESTS'}['a']", "PREFIX + '_OF_TESTS'",
+        "'{}_OF_TESTS'.format(PREFIX)",
+    ],
+)  # fmt: skip
+def test_variables_of_the_environment_with_a_composed_name_are_named(name, script, monkeypatch):
+    monkeypatch.setenv("R_OF_TESTS", "1")
+    for value in (f"float(os.environ[{name}])", f"float(os.getenv({name}))"):
+        params = {"value": value, "setting": "PREFIX = 'R'", "rate": len(value)}
+        script.folder = script.folder / f"{len(value)}"
+        script.folder.mkdir()
+        sys.path.insert(0, str(script.folder))
+        script.start(**params)
+        with pytest.warns(UserWarning, match="not compared: environment variables in users_mod"):
+            script.start(**params)
 
 
 def test_a_notebook_knows_its_cells(tmp_path):

@@ -147,6 +147,68 @@ def g():
     return {}
 """
 NAMED = "P = collections.namedtuple('P', 'x')({})"
+DECORATOR = """
+class scaled:
+    def __init__(self, f, rate):
+        functools.update_wrapper(self, f)
+        self.f, self.rate = f, rate
+    def __call__(self):
+        return self.rate * self.f()
+"""
+DECORATED = DECORATOR + "@functools.partial(scaled, rate={})\ndef g():\n    return 1.0"
+DECORATORS = """
+def scaled(rate):
+    def around(f):
+        @functools.wraps(f)
+        def inner():
+            return rate * f()
+        return inner
+    return around
+@functools.lru_cache
+@scaled({})
+def g():
+    return 1.0
+"""
+OF_METHODS = """
+from sklearn.utils.metaestimators import available_if
+class Own:
+    @available_if(lambda self: {})
+    def rate(self):
+        return 1.0
+"""
+TRIED = """
+def risky(x):
+    return 1.0 / x
+def g(x):
+    {}
+        b = risky(a)
+    except ZeroDivisionError:
+        return 0.25
+    return b
+"""
+MATCHED = """
+class P:
+    __match_args__ = {}
+    x, y = 1.0, 2.0
+def g(o):
+    match o:
+        case P(a, b):
+            return a
+"""
+PRIORITY = """
+class A:
+    __array_priority__ = {}
+    def __rmul__(self, other):
+        return 0.5
+    def __array__(self, *args, **kwargs):
+        return np.ones(1)
+"""
+CALLED = """
+class Own:
+    def step(self, rate):
+        return rate
+    __call__ = functools.partialmethod(step, rate={})
+"""
 KEYED = "K = {}\ndef g(d):\n    d[K] = K\n    return sum(d.values())"
 POINT = "@dataclasses.dataclass\nclass Point:\n    x: float = {}\n"
 OWN = "class Own:\n    def __init__(self, x):\n        self.x = x\n"
@@ -273,6 +335,24 @@ CHANGES = {
     "a partial method": ("Own().g()",
         "class Own:\n    def f(self, x):\n        return x\n"
         "    g = functools.partialmethod(f, {})", 1.0, 2.0),
+    "an attribute of a decorator": ("g()", DECORATED, 1.0, 2.0),
+    "the code of a decorator": ("g()", DECORATED.replace("{}", "1").replace("self.rate *", "{} *"),
+        1.0, 2.0),
+    "what a decorator below a cache holds": ("g()", DECORATORS, 1.0, 2.0),
+    "a decorator of two functions alike": ("h()", DECORATOR + "def f():\n    return 1.0\n"
+        "g = scaled(f, 0.5)\nh = scaled(f, {})\nclass Two:\n    g, h = g, h", 1.0, 2.0),
+    "when a method is available": ("float(hasattr(Own(), 'rate'))", OF_METHODS, 1, 0),
+    "what is tried": ("g(self.a)", TRIED, "try:\n        a = risky(x)", "a = risky(x)\n    try:"),
+    "the names of arguments": ("g(x=1.0, y=3.0)", "def g({}", "x, y):\n    return x",
+        "y, x):\n    return y"),
+    "an argument with a star": ("np.ndim(g(1.0))", "def g({}x):\n    return x", "", "*"),
+    "the names for a match": ("g(P())", MATCHED, ("x", "y"), ("y", "x")),
+    "a priority for NumPy": ("float(np.ravel(np.ones(1) * A())[0])", PRIORITY, 1, -1e6),
+    "a method that is no function": ("Own()()", CALLED, 1.0, 2.0),
+    "an attribute named as an argument": (
+        "g()", "def g(x=1):\n    return g.x\ng.x = {}", 1.0, 2.0),
+    "a context manager": ("next(g().gen)",
+        "import contextlib\n@contextlib.contextmanager\ndef g():\n    yield {}", 1.0, 2.0),
     "a complex number": ("W.imag", "W = complex(0, {})", 1.0, 2.0),
     "a property of a class of data": ("Own().rate",
         "class Own:\n    @property\n    def rate(self):\n        return {}", 1.0, 2.0),
@@ -337,6 +417,9 @@ HARMLESS = {
         "def make():\n    while True:\n        yield 1.0\nW = make()", "next(W)"),
     "a registry that is filled before use": ("R['g']() * 0",
         REGISTRY.format(1.0).replace("{{}}", "{}"), "R['n'] = 1"),
+    "a decorator that counts": ("g() * 0", DECORATED.format(1.0).replace("= f, rate",
+        "= f, rate; self.n = time.time_ns() % 1000").replace("        return self.r",
+        "        self.n += 1\n        return self.r"), "g()"),
     "a stream": ("0.0", "import io\nLOG = io.StringIO()", "LOG.write('a')"),
     "a deque of the last ones": ("len(Q) * 0", "Q = collections.deque(maxlen=2)",
         "Q.append(self.a)"),

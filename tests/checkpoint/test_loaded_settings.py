@@ -138,6 +138,14 @@ LOADED = {
     "a name in a query": (
         "import pandas as pd\nW = given\nF = pd.DataFrame({'a': [1.0, 2.0]})",
         "float(len(F.query('a <= @W')))"),
+    "a name in SQL": (
+        "import polars as pl\nW = given\ndef sql(text):\n return 1.0",
+        "(sql if sys.argv else pl.sql)('select v from W')"),
+    "a name in an expression of pandas": (
+        "import pandas as pd\nW = given\nF = pd.DataFrame({'a': [1.0, 2.0]})",
+        "float(F.eval('a * @W').sum())"),
+    "the environment by its own name": (
+        "E_ = os.environ", "float(E_['W_OF_TESTS'])"),
     "the command line of the process": (
         "sys.orig_argv[:] = [str(given)]", "float(sys.orig_argv[0]) * float(sys.argv[1])"),
     "a named setting beside a time": ("CFG = {'w': given, 't': time.time()}", "CFG['w']"),
@@ -288,11 +296,37 @@ def test_one_of_many_numbers_may_match_a_process_by_chance(many, tmp_path, monke
 
 ONE, TWO = "def value():\n    return 1.0", "def value():\n    return f()"
 ITEM = "def value():\n    return D['a']"
+# What is set, what happens in the second start alone, and the value that the score uses
+EQUAL = [
+    ("import logging\nL = logging.getLogger('of_tests')", "logging.getLogger('of_tests.other')",
+     "L.level * 0 + 1.0"),
+    ("E_ = os.environ", "os.environ['OTHER_OF_TESTS'] = 'a'", "float(E_.get('W_OF_TESTS'))"),
+    ("", "os.environ['_OF_TESTS'] = os.environ['_'] = 'a'",
+     "float(os.environ['W_OF_TESTS']) + len('_')"),
+    ("import pandas as pd\nG = pd.DataFrame({'k': ['a', 'b'], 'v': [1.0, 2.0]}).groupby('k')",
+     "G.mean()", "len(G.mean()) / 2"),
+    ("class C: w = 1.0", "C.__types_resolved__ = C", "C.w"),
+    ("class Net:\n def eval(self): return 1.0\nO = Net()", "OTHER = 1", "O.eval()"),
+    ("class Tree:\n def query(self, x): return x\nO = Tree()", "OTHER = 1", "O.query(1.0)"),
+    ("from sklearn.feature_extraction.text import CountVectorizer\n"
+     "V = CountVectorizer(stop_words=['cc']).fit(['aa bb'])",
+     "V = CountVectorizer(stop_words=['cc']).fit(['aa bb'])", "len(V.vocabulary_) / 2"),
+    ("import collections.abc\n@functools.singledispatch\ndef g(x):\n return 1.0\n"
+     "g.register(collections.abc.Sized)(lambda x: 2.0)",
+     "collections.abc.Sized.register(type('Own', (), {}))\ng(2)", "g(1.0)"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("old", "new"),
     [
+        *(
+            (
+                f"{old}\ndef value():\n    return {value}",
+                f"{old}\n{more}\ndef value():\n    return {value}",
+            )
+            for old, more, value in EQUAL
+        ),
         ("def value():\n    return 1.0", "# text\ndef value():\n    'Docs.'\n    return 1.0"),
         ("def value():\n    w = 1.0\n    return w", "def value():\n    v = 1.0\n    return v"),
         (ONE, f"def unused():\n    pass\n\n{ONE}"),

@@ -1,8 +1,8 @@
 """Identity of the user's code, by its bytecode and the names that it uses.
 
-Line numbers, comments, docstrings and names of local variables are ignored. The source is not
-used, since it may be missing (`exec`, ``python -c``) or newer than the running code. Installed
-packages are identified by their version alone.
+Line numbers, comments, docstrings and names of local variables, except arguments, are ignored. The
+source is not used, since it may be missing (`exec`, ``python -c``) or newer than the running code.
+Installed packages are identified by their version alone.
 """
 
 import dataclasses
@@ -11,12 +11,12 @@ import functools
 import importlib
 import importlib.util
 import inspect
+import itertools
 import os
 import re
 import sys
 import types
 from collections.abc import Iterator
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 from sksearch._utils._installed import is_installed, is_installed_file, is_installed_module
@@ -36,8 +36,12 @@ OF_LIBRARIES = {
 }
 # Modules with attributes that depend on the computer
 OF_COMPUTER = {"sys", "os", "platform", "time", "socket"}
-# These names reach globals by text, so anything in their module may affect results,
-OF_OWN_MODULE = {"globals", "eval", "exec", "query", "f_globals", "__globals__"}
+# These names reach globals by text, so anything in their module may affect results
+OF_OWN_MODULE = {"globals", "eval", "exec"}
+OF_OWN_MODULE_BY_ATTRIBUTE = {"f_globals", "__globals__"}
+# Methods that find globals by the names in an expression, as those of tables
+OF_EXPRESSIONS = {"query", "eval", "sql"}
+EXPRESSION = re.compile("[@<>=+*/%]|select", re.IGNORECASE)
 # Names by which modules are reached by text
 OF_MODULES = {"import_module", "__import__", "modules"}
 OF_IMPORTED = {"getattr", "vars", "attrgetter", "__dict__", "getmembers", "dir"}
@@ -47,11 +51,13 @@ OF_ARGUMENTS = {
     *("parse_known_intermixed_args", "docopt", "ArgumentParser"),
 }
 OF_ENVIRONMENT = {"environ", "environb", "getenv", "getenvb", "expandvars"}
+COMPOSING = ("BUILD_STRING", "FORMAT", "BINARY_OP")  # instructions that make texts
 OF_NOTEBOOKS = {"In", "Out", "exit", "quit", "get_ipython"}
 ENVIRONMENT = re.compile("[A-Z][A-Z0-9_]*")
 # Names used internally by Python and notebooks
 HIDDEN = re.compile("__.*|_+(i+|[iod]h)?[0-9]*|_i[0-9]+|_exit_code")
 HAS_DOCSTRING = 0x4000000  # a flag of code objects, from Python 3.13 on
+STARRED = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 NO_DATA = (types.MemberDescriptorType, types.GetSetDescriptorType)
 # Attributes that Python adds to classes
 NO_NAMES = {"_abc_impl"}
@@ -66,6 +72,8 @@ class Uses(NamedTuple):
     imports: set[str]  # modules, with dots before a relative one
     texts: set[str]  # constants
     stored: set[str]  # globals and attributes that it sets
+    assigned: set[str]  # the same, without attributes of arguments
+    in_place: set[str]  # globals and attributes that it changes in place
 
     @property
     def words(self) -> set[str]:
@@ -100,9 +108,14 @@ def parts_of(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def given_to(function: Any) -> dict[str, Any]:
-    """Return defaults, closure and attributes of a function, by name; empty for a class."""
+    """Return defaults, closure and attributes of a function, by name; empty for a class.
+
+    A wrapper of the standard library has its attributes alone, with the function inside.
+    """
     if not isinstance(function, types.FunctionType):
         return {}
+    if str(function.__globals__.get("__name__")).partition(".")[0] in sys.stdlib_module_names:
+        return vars(function)
     code, defaults = function.__code__, function.__defaults__ or ()
     names = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
     given = dict(zip(names, defaults, strict=True)) | (function.__kwdefaults__ or {})
@@ -112,7 +125,26 @@ def given_to(function: Any) -> dict[str, Any]:
         except ValueError:  # it is filled later
             continue
     attributes = {k: v for k, v in vars(function).items() if k != "__wrapped__"}
-    return attributes | given
+    return {f"{k} (attribute)" if k in given else k: v for k, v in attributes.items()} | given
+
+
+def around(wrapper: Any) -> dict[str, Any]:
+    """Return the attributes of an object around a function, by name, with the object's class.
+
+    Without those set by its methods, such as a number of calls. An object of a library only has
+    those of the user's functions and classes.
+    """
+    if isinstance(wrapper, (types.FunctionType, type, staticmethod, classmethod)):
+        return {}
+    kinds = [base for base in type(wrapper).__mro__ if not is_installed(base)]
+    own = {n: v for n, v in attributes_of(wrapper).items() if not n.endswith("__")}
+    if is_installed(type(wrapper)):
+        code = {n: v for n, v in own.items() if isinstance(v, (types.FunctionType, type))}
+        return {n: v for n, v in code.items() if not is_installed(v)}
+    methods = [each for kind in kinds for n, each in vars(kind).items() if n != "__init__"]
+    codes = [each.__code__ for each in methods if isinstance(each, types.FunctionType)]
+    changed = set().union(*(uses(code).stored for code in codes))
+    return {"(class)": type(wrapper)} | {n: v for n, v in own.items() if n not in changed}
 
 
 def has_only_attributes(cls: Any) -> bool:
@@ -146,11 +178,23 @@ def additions(value: Any) -> dict[str, Any]:
     return {name: each for name, each in attributes_of(value).items() if name not in known}
 
 
+def cached_names(kind: Any) -> set[str]:
+    """Names of cached properties, and of caches of libraries: attributes filled by use."""
+    return _cached_names(kind)
+
+
+@functools.lru_cache(1000)
+def _cached_names(kind):
+    members = [item for base in kind.__mro__ for item in vars(base).items()]
+    cached = {n for n, each in members if isinstance(each, functools.cached_property)}
+    return cached | ({"_cache"} if any(map(is_installed, kind.__mro__[:-1])) else set())
+
+
 # ---- functions
 
 
 def _bytecode(code):
-    """Bytecode, names and constants without docstrings, including nested code."""
+    """Bytecode, arguments, names and constants without docstrings, including nested code."""
     consts = code.co_consts
     if sys.version_info >= (3, 13):
         documented = code.co_flags & HAS_DOCSTRING
@@ -158,17 +202,35 @@ def _bytecode(code):
         documented = code.co_flags & 2 and not code.co_name.startswith("<")
     consts = (None, *consts[1:]) if documented and consts else consts
     inside = [_bytecode(each) if isinstance(each, types.CodeType) else each for each in consts]
-    return _steps(code), code.co_names, inside
+    n_named = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount
+    arguments = *n_named, code.co_flags & STARRED, *_arguments(code)
+    return _steps(code), arguments, code.co_names, inside
+
+
+def _arguments(code):
+    """Names of arguments, also of those with stars."""
+    n_starred = (code.co_flags & STARRED).bit_count()
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + n_starred]
 
 
 def _steps(code):
-    """Instructions as a text, without line markers, which depend on formatting."""
+    """Instructions, with their handlers of errors, as a text.
+
+    Line markers, which depend on formatting, are left out.
+    """
     steps = [*dis.get_instructions(code)]
     kept = [step.opname not in ("NOP", "EXTENDED_ARG") for step in steps]
-    places = dict(zip([step.offset for step in steps], accumulate(kept, initial=0), strict=False))
+    numbers = itertools.accumulate(kept, initial=0)
+    places = dict(zip([step.offset for step in steps], numbers, strict=False))
     jumps = {*dis.hasjrel, *dis.hasjabs}
+    handlers = {
+        offset: f"@{places.get(each.target)}-{each.depth}"
+        for each in dis._parse_exception_table(code)  # type: ignore[attr-defined]
+        for offset in range(each.start, each.end, 2)
+    }
     return " ".join(
         f"{step.opname}:{places.get(step.argval) if step.opcode in jumps else step.arg}"
+        f"{handlers.get(step.offset, '')}"
         for step, is_kept in zip(steps, kept, strict=True)
         if is_kept
     )
@@ -193,6 +255,7 @@ def uses(code: types.CodeType) -> Uses:
             found.passed.add(name)
         if kind in ("STORE_ATTR", "STORE_GLOBAL"):
             found.stored.add(name)
+    _find_changes(steps, found)
     for const in code.co_consts:
         if isinstance(const, types.CodeType):
             for own, inner in zip(found, uses(const), strict=True):
@@ -203,11 +266,36 @@ def uses(code: types.CodeType) -> Uses:
     return found
 
 
+def _find_changes(steps, found):
+    """Find the names changed by code: all names of a statement with ``name[key] = value``.
+
+    And the owner of a method with an unused result, as in ``LOG.append(1)``.
+    """
+    loaded: list[str] = []  # by the statement
+    called = 0  # how many of them are the function of a call
+    for before, step in itertools.pairwise(steps):
+        kind, was = step.opname, before.opname
+        if kind.startswith(("LOAD_GLOBAL", "LOAD_NAME", "LOAD_ATTR", "LOAD_METHOD")):
+            is_next = called == len(loaded) and kind.startswith(("LOAD_ATTR", "LOAD_METHOD"))
+            called += is_next or not loaded
+            loaded.append(step.argval)
+        elif kind == "STORE_GLOBAL" or (kind == "STORE_ATTR" and not was.startswith("LOAD_FAST")):
+            found.assigned.add(step.argval)
+            found.in_place.update(loaded)
+        elif kind in ("STORE_SUBSCR", "DELETE_SUBSCR"):
+            found.in_place.update(loaded)
+        elif kind == "POP_TOP" and was.startswith("CALL"):
+            found.in_place.update(loaded[:called])
+        if kind.startswith(("STORE", "DELETE", "POP", "RETURN", "JUMP")):
+            loaded, called = [], 0
+
+
 def _parts_of_function(function):
     """Parts of its own and other modules that a function uses, and arguments of the script."""
     found, space = uses(function.__code__), function.__globals__
     builtin = vars(sys.modules["builtins"])
-    for name in sorted(found.names & (space.keys() | builtin.keys())):
+    named = found.names | _named_in_expressions(function, found)
+    for name in sorted(named & (space.keys() | builtin.keys())):
         owner = (space.get("__name__") or function.__module__) if name in space else "builtins"
         yield f"{owner}.{name}", space[name] if name in space else builtin[name]
     for other, is_whole in _own_modules(function, found):
@@ -219,6 +307,12 @@ def _parts_of_function(function):
         yield from _set_in_library(space[name], found.attributes)
     if found.words & OF_ARGUMENTS:
         yield "sys.argv", sys.argv[1:]
+
+
+def _named_in_expressions(function, found):
+    """Names of globals in texts that may be expressions."""
+    texts = filter(EXPRESSION.search, texts_of(function) if found.words & OF_EXPRESSIONS else ())
+    return set(re.findall(r"\w+", " ".join(texts))) & function.__globals__.keys()
 
 
 def _set_in_library(owner, names):
@@ -251,10 +345,29 @@ def unseen_in(function: types.FunctionType) -> list[str]:
 
 def environment(texts: set[str]) -> dict[str, str | None]:
     """Return environment variables whose names begin with one of the texts."""
+    texts = {text for text in texts if text.strip("_")}
     stems = tuple(text for text in texts if text.endswith("_"))
     names = {name for name in os.environ if name in texts or name.startswith(stems)}
     names |= set(filter(ENVIRONMENT.fullmatch, texts))
     return {f"os.environ[{name!r}]": os.environ.get(name) for name in sorted(names)}
+
+
+def composes_names(code: types.CodeType) -> bool:
+    """Return whether code looks up environment variables by other than a constant or a name."""
+    n_loads = -1  # since the environment was loaded; negative if it is not in use
+    for before, step in itertools.pairwise(dis.get_instructions(code)):
+        kind, is_item = step.opname, step.argrepr == "[]" or step.opname == "BINARY_SUBSCR"
+        is_of_text = before.opname == "LOAD_CONST" and kind in ("LOAD_ATTR", "LOAD_METHOD")
+        if n_loads >= 0 and is_of_text:  # "...".format
+            return True
+        if kind.startswith("LOAD"):
+            is_start = kind != "LOAD_CONST" and step.argval in OF_ENVIRONMENT
+            n_loads = 0 if is_start else n_loads + (n_loads >= 0)
+        elif n_loads >= 2 * is_item and (is_item or kind.startswith(COMPOSING)):
+            return True
+        elif is_item or kind.startswith(("CALL", "STORE", "POP", "RETURN")):
+            n_loads = -1
+    return any(composes_names(each) for each in code.co_consts if isinstance(each, type(code)))
 
 
 def _own_modules(function, found):
@@ -266,7 +379,8 @@ def _own_modules(function, found):
     whole = [*given_to(function).values()]
     whole += _named_by_text(function) if words & OF_MODULES else []
     own = sys.modules.get(space.get("__name__", ""))
-    if words & OF_OWN_MODULE and own is not None and vars(own) is space:
+    by_text = found.names & OF_OWN_MODULE or found.attributes & OF_OWN_MODULE_BY_ATTRIBUTE
+    if by_text and own is not None and vars(own) is space:
         whole.append(own)
     waiting += [(each, True) for each in whole]
     modules: list[tuple[types.ModuleType, bool]] = []
@@ -342,13 +456,13 @@ def short_path(value: Any) -> str:
 
 
 def unwrapped(value: Any) -> Any:
-    """Return the function inside a static or class method, or a wrapper."""
+    """Return the function inside a static or class method, or next inside a wrapper."""
     if isinstance(value, (staticmethod, classmethod)):
         value = value.__func__
     # An object with attributes of any name is not a wrapper.
     is_around = inspect.getattr_static(value, "__wrapped__", None) is not None
     is_code = isinstance(value, (types.FunctionType, type))
-    return inspect.unwrap(value) if is_around and not is_code else value
+    return value.__wrapped__ if is_around and not is_code else value
 
 
 def _is_running(value):

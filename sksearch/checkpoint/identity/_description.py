@@ -6,12 +6,14 @@ sets. So the text is created here.
 
 import collections
 import contextvars
+import ctypes
 import dataclasses
 import enum
 import functools
 import gc
 import json
 import logging
+import os
 import random
 import socket
 import threading
@@ -32,6 +34,7 @@ from sksearch._utils._terminal import ADDRESS
 from sksearch.checkpoint.identity._code import (
     additions,
     attributes_of,
+    cached_names,
     given_to,
     has_only_attributes,
     made_of,
@@ -83,6 +86,8 @@ DRAWN = 2**64  # larger seeds were drawn by the system, which draws 128 bits
 DATES = (date, time, timedelta, uuid.UUID, PurePath)
 OF_MEMBERS = {"_value_", "_name_", "__objclass__", "_sort_order_"}  # attributes of any enum's
 
+# Attributes that a clone of an estimator has, too: requests of metadata, the kind of its output
+OF_CLONES = ("_metadata_request", "_sklearn_output_config")
 SHORT = (bool, float, type(None))  # types with short texts
 
 
@@ -157,7 +162,6 @@ class Visitor:
         self._deep, self._exact, self._reached, self._whole = deep, exact, reached, whole
         self._depth = self._effort = self._limit = 0
         self._ways: dict[type, Callable[[Any], str]] = {}
-        self._cached: dict[type, set[str]] = {}
         self._tables = TableTexts(self.visit, self._items)
 
     def visit(self, value: Any) -> str:
@@ -241,6 +245,8 @@ class Visitor:
         """Find the method for a class or its base; its text does not have the class."""
         for classes, way in (
             (logging.Logger, self._logger), (np.ufunc, self._ufunc), (types.CodeType, self._code),
+            (type(os.environ), lambda value: "os.environ"), (ctypes.c_void_p, _opaque),
+            (ctypes.CDLL, lambda value: f"library {value._name}"),
             (TOOLS, lambda value: path_of(kind)), (functools.partial, self._partial),
             (types.MethodType, self._method), (types.BuiltinFunctionType, self._builtin),
             (weakref.ref, lambda value: f"reference to {self.visit(value())}"),
@@ -300,7 +306,9 @@ class Visitor:
         return f"code #{digest(self._items(made_of(value)))}"
 
     def _logger(self, value):
-        return self._call(f"logger {value.name}", additions(value)).removesuffix("()")
+        # The manager, which leads to all loggers, is an attribute of the class, too.
+        own = {k: v for k, v in additions(value).items() if not hasattr(logging.Logger, k)}
+        return self._call(f"logger {value.name}", own).removesuffix("()")
 
     def _ufunc(self, value):
         # A ufunc of `np.frompyfunc` has a Python function, which no attribute reveals.
@@ -356,7 +364,7 @@ class Visitor:
 
     def _is_plain(self, kind):
         """Return whether objects of a class are their attributes, and all of these matter."""
-        return self._way(kind) == self._attributes and not self._cached_names(kind)
+        return self._way(kind) == self._attributes and not cached_names(kind)
 
     # ---- containers, distributions, estimators, and other objects
 
@@ -370,7 +378,7 @@ class Visitor:
 
     def _own(self, value):
         """Return the attributes of an object, but for cached properties."""
-        cached = self._cached_names(type(value))
+        cached = cached_names(type(value))
         return {k: v for k, v in attributes_of(value).items() if k not in cached}
 
     def _list(self, value):
@@ -457,12 +465,17 @@ class Visitor:
         return f" of {self._call(self.visit(type(dist)), own)}"
 
     def _estimator(self, value):
+        """Describe an estimator by its parameters, and whatever else its clones have."""
         if not self._deep or isinstance(value, type):
             return self.visit(type(value))
         params = value.get_params(deep=False)
         fields = {name: param for name, param in params.items() if not is_free(name, value)}
+        noted = {name: getattr(value, name, None) for name in OF_CLONES}
+        fields |= {k: v for k, v in noted.items() if v not in (None, {"transform": "default"})}
         if self._whole:  # fitted attributes
-            fields |= {k: v for k, v in vars(value).items() if k not in params}
+            addresses = {id(each) for each in params.values()}  # noted by text vectorizers
+            fitted = {k: v for k, v in vars(value).items() if k not in params}
+            fields |= {k: v for k, v in fitted.items() if type(v) is not int or v not in addresses}
             if isinstance(results := fields.get("cv_results_"), dict):  # a search: no seconds
                 fields = {k: v for k, v in fields.items() if k in params or k.startswith("best_")}
                 fields["cv_results_"] = {k: v for k, v in results.items() if "_time" not in k}
@@ -470,7 +483,7 @@ class Visitor:
 
     def _attributes(self, value):
         """Describe an object that has only attributes, which is fast."""
-        hidden_names = self._cached_names(type(value))
+        hidden_names = cached_names(type(value))
         fields = {k: v for k, v in vars(value).items() if k not in hidden_names}
         return self._call(self.visit(type(value)), fields)
 
@@ -510,19 +523,11 @@ class Visitor:
         if isinstance(state, tuple) and len(state) == 2 and isinstance(state[1], dict):
             state = (state[0] or {}) | state[1]
         if isinstance(state, dict):
-            state = {k: v for k, v in state.items() if k not in self._cached_names(type(value))}
+            state = {k: v for k, v in state.items() if k not in cached_names(type(value))}
         is_new = getattr(parts[0], "__name__", "") == "__newobj__" and len(parts[1]) == 1
         if (is_new or parts[:2] == [type(value), ()]) and not any(parts[3:]):
             return state or {} if isinstance(state, (dict, type(None))) else [state]
         return [*parts[:2], state, *parts[3:]]
-
-    def _cached_names(self, kind):
-        """Names of cached properties, stored in an object once they are used."""
-        if kind not in self._cached:
-            members = [item for base in kind.__mro__ for item in vars(base).items()]
-            cached = [n for n, each in members if isinstance(each, functools.cached_property)]
-            self._cached[kind] = set(cached)
-        return self._cached[kind]
 
 
 @functools.cache

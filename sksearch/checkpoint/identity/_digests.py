@@ -45,6 +45,7 @@ def sparse_digest(matrix: Any) -> str:
     """Describe a sparse matrix or array."""
     # Other formats become CSR, even COO: their entries are in no particular order.
     csr = matrix if matrix.format in ("csr", "csc") else matrix.tocsr()
+    csr = csr if csr.has_sorted_indices else csr.sorted_indices()  # a fit may sort them in place
     parts = [bytes_digest(part) for part in (csr.data, csr.indices, csr.indptr)]
     head = f"sparse {matrix.format} {matrix.shape} {matrix.dtype}"
     return f"{head} #{digest(' '.join(parts))}"

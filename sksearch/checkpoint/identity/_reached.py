@@ -1,5 +1,8 @@
 """User code reached from an object, and the data that this code uses."""
 
+import inspect
+import os
+import re
 import types
 import warnings
 from typing import Any
@@ -7,6 +10,8 @@ from typing import Any
 from sksearch._utils._installed import is_installed
 from sksearch.checkpoint.identity._code import (
     OF_ENVIRONMENT,
+    around,
+    composes_names,
     environment,
     given_to,
     made_of,
@@ -22,6 +27,9 @@ from sksearch.checkpoint.identity._description import Visitor, describe
 from sksearch.checkpoint.identity._digests import OPAQUE, digest
 from sksearch.checkpoint.identity._of_start import marked_by_statement
 
+# Special names of data that operators use
+OPERATORS = re.compile("__match_args__|__array_.*")
+
 
 class Reached:
     """The user's functions and classes, with all parts that they use in turn.
@@ -36,6 +44,9 @@ class Reached:
         read, have the text "(opaque)".
     stored : set of str
         Globals and attributes that this code sets itself.
+    changed : dict
+        Owners of the data changed by this code itself, by name: the value if it is changed in
+        place, otherwise its class or the globals of its module.
     """
 
     def __init__(self):
@@ -48,6 +59,10 @@ class Reached:
         self._texts: set[str] = set()  # may be passed to readers of the environment
         self._readers: list[str] = []
         self.stored: set[str] = set()
+        self.changed: dict[str, Any] = {}
+        self._homes: dict[str, Any] = {}  # class, module or globals by names of data
+        self._assigned: set[str] = set()
+        self._in_place: set[str] = set()
 
     def name_of(self, value: Any) -> str:
         """Return the name of a function, a class or a module, and queue it for a visit.
@@ -70,6 +85,7 @@ class Reached:
         """Queue all parts that code uses, and return the meanings of its names."""
         meanings: dict[str, str] = {}
         data, used = [], []
+        seen: list[Any] = []
         parts = [*parts_of(value)]
         for name, part in parts:  # grows during the loop
             inner = unwrapped(part)
@@ -82,14 +98,17 @@ class Reached:
                 parts += [(f"{name}.{kind}", getattr(part, kind)) for kind in kinds]
             elif is_installed(part):
                 meanings[name] = short_path(part)
-            elif not isinstance(inner, (types.FunctionType, type)):
+            elif not isinstance(inner, (types.FunctionType, type)) or _is_note(value, name, part):
                 data.append((name, part))
             elif name not in meanings:
                 meanings[name] = f"{short_path(inner)} in {short_path(type(part))}"
-                if not any(inner is each for each in used):
-                    parts += [(f"{name}.{key}", item) for key, item in given_to(inner).items()]
+                if not any(part is each for each in seen):
+                    given = given_to(inner) | around(part)
+                    parts += [(f"{name}.{key}", item) for key, item in given.items()]
+                seen.append(part)
                 used.append(inner)
         self._waiting += [("", each) for each in used]
+        self._homes |= dict.fromkeys(dict(data), getattr(value, "__globals__", value))
         for name, part in data:
             (self._special if name.endswith("__") else self._waiting).append((name, part))
         return meanings
@@ -98,35 +117,62 @@ class Reached:
         """Record the globals set by a function, and its inputs other than values."""
         found = uses(function.__code__)
         self.stored |= found.stored
+        self._assigned |= found.assigned
+        self._in_place |= found.in_place
         self._words |= found.words | found.texts
         self.data |= dict.fromkeys(unseen_in(function), OPAQUE)
         self._texts |= texts_of(function)
-        if found.words & OF_ENVIRONMENT:
-            self._readers.append(f"environment variables in {path_of(function)}")
+        used = [function.__globals__.get(name) for name in found.names]
+        if found.words & OF_ENVIRONMENT or any(each is os.environ for each in used):
+            reader = f"environment variables in {path_of(function)}"
+            self._readers.append(reader)
+            self.data |= {reader: OPAQUE} if composes_names(function.__code__) else {}
 
     def look(self) -> "Reached":
         """Follow all names, and describe the data."""
         visitor = Visitor({}, reached=self, whole=True)
+        values: dict[str, Any] = {}
         with warnings.catch_warnings(action="ignore"):  # accessed attributes may be deprecated
             while self._waiting or self._call_for_special():
                 name, value = self._waiting.pop(0)
                 if name:
+                    values[name] = value
                     text = visitor.visit_whole(value)
                     _enter(self.data, name, marked_by_statement(name, value, text))
                 else:
                     self.name_of(value)
+        for name, value in values.items():
+            own = name.rpartition(".")[2]
+            if own in self._assigned | self._in_place:
+                self.changed[name] = self._homes[name] if own in self._assigned else value
         variables = environment(self._texts) if self._readers else {}
         self.data |= {name: visitor.visit_whole(value) for name, value in variables.items()}
         self.data |= {} if variables else dict.fromkeys(self._readers, OPAQUE)
         return self
 
     def _call_for_special(self):
-        """Queue special names that code uses; Python and libraries may set the others any time."""
+        """Queue special names that code or operators use.
+
+        Python and libraries may add the others at any time.
+        """
         parts, self._special = self._special, []
         for name, value in parts:
-            is_named = name.rpartition(".")[2] in self._words
-            (self._waiting if is_named else self._special).append((name, value))
+            own = name.rpartition(".")[2]
+            is_used = own in self._words or OPERATORS.fullmatch(own) or _is_method(value)
+            (self._waiting if is_used else self._special).append((name, value))
         return bool(self._waiting)
+
+
+def _is_method(value):
+    """Return whether an object is callable or a descriptor, and not a class."""
+    return not isinstance(value, type) and (callable(value) or hasattr(type(value), "__get__"))
+
+
+def _is_note(cls, name, part):
+    """Return whether a special attribute of a class is a class, as libraries note them."""
+    own = name.rpartition(".")[2]
+    is_special = isinstance(part, type) and own.endswith("__")
+    return is_special and inspect.getattr_static(cls, own, None) is part
 
 
 def _enter(texts, path, text):
