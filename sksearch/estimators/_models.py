@@ -204,7 +204,10 @@ def _classifiers(n_threads: int | None) -> dict[str, Any]:
 
 
 def _regressors(n_threads: int | None, y: Any) -> dict[str, Any]:
-    """Return models of numbers; LightGBM refuses pandas arrays, and a Series of PyArrow."""
+    """Return models of numbers.
+
+    Of pandas, LightGBM takes tables and a Series, except a Series of dtypes such as PyArrow's.
+    """
     dtypes = getattr(y, "dtypes", np.dtype(object))
     is_plain = not hasattr(y, "isna") or issubclass(
         getattr(dtypes, "type", float), np.number | np.bool_

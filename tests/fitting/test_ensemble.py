@@ -15,6 +15,7 @@ from scipy import sparse
 from scipy.stats import loguniform, randint, uniform
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.cluster import KMeans
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.datasets import (
     load_diabetes,
     load_digits,
@@ -156,7 +157,7 @@ def test_its_models_are_trained_on_all_rows():
 
 def test_an_average_is_used_unless_it_is_clearly_worse():
     def used(differences, spread=0.1):
-        alone = np.resize([0.0, spread], len(differences))
+        alone = 0.8 + np.resize([0.0, spread], len(differences))
         return not _average._is_worse(np.add(differences, alone), alone)
 
     assert used([0.01, 0.02, 0.03])
@@ -165,6 +166,7 @@ def test_an_average_is_used_unless_it_is_clearly_worse():
     assert not used([-0.01, -0.011, -0.012])
     assert not used([-0.01, -0.01])
     assert used([-0.04, 0.0, -0.1])
+    assert used([-1e-16, 0.0, 0.0], spread=0.0)
     assert not used([-0.4, 0.0, -0.1])  # more than candidates differ from fold to fold
     assert not used([np.nan, 0.1])
 
@@ -785,6 +787,25 @@ def test_steps_that_change_rows_in_place_change_no_scores(step, copying, scoring
     )
     for name in names:
         np.testing.assert_array_equal(found[name], expected[name])
+
+
+def test_a_regressor_of_a_transformed_target_may_change_rows_in_place():
+    rows, y = load_diabetes(return_X_y=True)
+
+    def times_100(X):
+        X *= 100
+        return X
+
+    inner = make_pipeline(FunctionTransformer(times_100), Ridge())
+    pipe = make_pipeline(StandardScaler(), TransformedTargetRegressor(inner))
+    space = {"transformedtargetregressor__regressor__ridge__alpha": [0.1, 1e6]}
+    expected, found = (
+        namesakes.GridSearchCV(pipe, space, cv=3, scoring="r2", ensemble=ensemble)
+        .fit(rows.copy(), y)
+        .cv_results_["mean_test_score"]
+        for ensemble in (False, True)
+    )
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_training_scores_of_decision_values_are_of_probabilities():

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.datasets import make_classification
+from sklearn.datasets import make_classification, make_multilabel_classification
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.metrics import log_loss
 from sklearn.model_selection import ShuffleSplit, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV
@@ -289,6 +291,29 @@ def test_probabilities_follow_the_weights_of_rows():
         for search in searches:
             shares = search.fit(X, labels, sample_weight=w).predict_proba(X)
             assert log_loss(labels, shares, sample_weight=w) < 1.1 * expected
+
+
+def test_weights_are_those_of_the_model_and_not_of_other_steps():
+    pipe = make_pipeline(StandardScaler(), LinearSVC())
+    search = GridSearchCV(
+        pipe, {"linearsvc__C": [0.1, 1]}, cv=3, scoring="neg_log_loss", ensemble=True
+    )
+    w = np.where(RARE[1] == 1, 9.0, 1.0)
+    given = {"linearsvc__sample_weight": w, "standardscaler__sample_weight": np.ones(600)}
+    shares = search.fit(*RARE, **given).predict_proba(RARE[0])
+    assert (shares[:, 1] > 0.5).mean() > 0.3
+    again = search.fit(*RARE, **dict(reversed(given.items()))).predict_proba(RARE[0])
+    np.testing.assert_array_equal(again, shares)
+    of_scaler = search.fit(*RARE, standardscaler__sample_weight=w).predict_proba(RARE[0])
+    assert (of_scaler[:, 1] > 0.5).mean() < 0.1
+
+
+def test_several_labels_have_probabilities_of_decision_values():
+    rows, labels = make_multilabel_classification(200, n_classes=2, random_state=0)
+    search = GridSearchCV(RidgeClassifier(), {"alpha": [0.1, 100]}, cv=3, ensemble=True)
+    found = search.fit(rows, labels)
+    assert found.predict(rows).shape == labels.shape
+    assert len(found.ensemble_) == 2 or found.score(rows, labels) > 0.5
 
 
 def test_a_class_that_a_fold_lacks_does_no_harm():

@@ -350,9 +350,10 @@ def test_data_without_a_table_have_no_default_models(X, y, task, words):
 @pytest.mark.parametrize("dtype", ["double[pyarrow]", "Float64", object, float])
 def test_boosting_takes_the_dtype_of_any_number(dtype):
     y = pd.Series(X[:, 0]).astype(dtype)
-    for target in (y, y.array):
-        models = dict(default_models(X, target))
-        assert models["boosting"].fit(X, target).predict(X).shape == Y.shape
+    frame = pd.DataFrame(X, columns=[*"abcd"])
+    for target in (y, y.array, pd.Index(y)):
+        models = dict(default_models(frame, target))
+        assert models["boosting"].fit(frame, target).predict(frame).shape == Y.shape
 
 
 @pytest.mark.parametrize(

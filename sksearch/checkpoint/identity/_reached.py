@@ -110,7 +110,8 @@ class Reached:
         self._waiting += [("", each) for each in used]
         self._homes |= dict.fromkeys(dict(data), getattr(value, "__globals__", value))
         for name, part in data:
-            (self._special if name.endswith("__") else self._waiting).append((name, part))
+            is_special = re.search(r"\.__\w+__$", name)
+            (self._special if is_special else self._waiting).append((name, part))
         return meanings
 
     def _look_around(self, function):

@@ -36,6 +36,7 @@ N_STEPS = 25  # steps of the choice; weights are multiples of 1 / N_STEPS
 N_IN_VAIN = 4  # steps without a better average, after which it ends
 # Standard errors by which an average must be worse for one candidate to be used alone
 N_ERRORS = 2
+ROUNDING = 1e-9  # relative
 LEAST = 1e-6  # probability that counts instead of a lower one
 N_PIECES = 5  # parts of the rows, if there is a single fold
 
@@ -254,7 +255,8 @@ def _is_worse(found: Sequence[float], singles: Sequence[float]) -> bool:
     """
     differences = np.subtract(found, singles)
     error = differences.std(ddof=1) / np.sqrt(len(differences))
-    return not differences.mean() >= -np.minimum(N_ERRORS * error, np.std(singles, ddof=1))
+    tolerated = np.minimum(N_ERRORS * error, np.std(singles, ddof=1))
+    return not differences.mean() >= -tolerated - ROUNDING * abs(np.mean(singles))
 
 
 @dataclass(frozen=True)

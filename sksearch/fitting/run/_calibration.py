@@ -479,6 +479,11 @@ class Calibrated(BaseEstimator):
     def __getitem__(self, which: Any) -> Any:
         return self.model[which]
 
+    @property
+    def classes_(self) -> Any:
+        """Labels, a list of arrays if the target has several columns."""
+        return self.classes if len(self.classes) > 1 else self.classes[0]
+
     def __sklearn_is_fitted__(self) -> bool:
         return True
 

@@ -11,6 +11,8 @@ from sklearn.base import is_classifier
 from sksearch._utils._compat import num_samples, safe_indexing, to_numpy
 from sksearch._utils._typing import Samples, Targets
 from sksearch.base._state import Labels
+from sksearch.estimators._model_choice import named_of
+from sksearch.estimators._pipeline import params_of_last_step
 from sksearch.fitting.run._tasks import NUMBER, Context, Output
 
 #: Per candidate, over all folds: predictions of more rows would hardly change a choice.
@@ -100,13 +102,18 @@ def read_predictions(context: Context, fold: int, content: bytes) -> np.ndarray:
 
 
 def weights_of(context: Context, rows: np.ndarray) -> np.ndarray:
-    """Return the weights of rows in ``fit``, which have the mean 1 over all rows; 1 without."""
-    n = num_samples(context.X)
-    for name, given in context.fit_params.items():
-        if given is not None and name.rpartition("__")[2] == "sample_weight":
-            weights = np.maximum(to_numpy(given).astype(float), 0.0)
-            if weights.shape == (n,) and weights.any():
-                return weights[to_numpy(rows)] * (n / weights.sum())
+    """Return the weights in ``fit`` of the model, which have the mean 1 over all rows.
+
+    1 for each row if there are none.
+    """
+    params = context.fit_params
+    if not named_of(context.estimator):  # a list has the same weights for all models
+        params = params_of_last_step(context.estimator, params)
+    n, given = num_samples(context.X), params.get("sample_weight")
+    if given is not None:
+        weights = np.maximum(to_numpy(given).astype(float), 0.0)
+        if weights.shape == (n,) and weights.any():
+            return weights[to_numpy(rows)] * (n / weights.sum())
     return np.ones(len(rows))
 
 

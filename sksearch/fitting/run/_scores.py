@@ -19,7 +19,7 @@ from sksearch._utils._compat import (
 from sksearch._utils._terminal import warn
 from sksearch._utils._typing import Estimator, Samples, Scorer, Scores, Scoring, Targets
 from sksearch.estimators._model_choice import model_of
-from sksearch.estimators._pipeline import inner_of, predictor, prepared
+from sksearch.estimators._pipeline import inner_of, own_rows, predictor, prepared
 from sksearch.estimators._skorch import DivergedError
 from sksearch.executors._signals import Interrupts
 from sksearch.fitting.run._row_sample import TooLongError
@@ -142,7 +142,9 @@ class FoldRows:
                 if reads_predictions(self._context.scorer, model_of(estimator)):
                     self._prepared = prepared(estimator, self._new(estimator))
         if self._prepared is not None:
-            return predictor(estimator), (self._indices, self._prepared, self._y)
+            model = predictor(estimator)
+            _, part = inner_of(model) or ("", model)  # a regressor of a transformed target
+            return model, (self._indices, own_rows(part, self._prepared), self._y)
         return estimator, (self._indices, self._new(estimator), self._y)
 
     def _new(self, estimator: Estimator) -> Samples:
