@@ -409,6 +409,17 @@ def test_use_changes_no_class(use):
     assert fingerprint_of(Own()) != before
 
 
+def test_names_that_end_in_underscores_are_compared():
+    def of(value):
+        class Own(BaseEstimator):
+            def rate(self, rate__=value):
+                return rate__
+
+        return fingerprint_of(Own())
+
+    assert of(1) != of(2)
+
+
 def period(n):
     return pd.Period(ordinal=n, freq="D")
 
