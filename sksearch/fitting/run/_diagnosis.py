@@ -89,11 +89,9 @@ def _dates(context: Context, details: str) -> str:
 def _missing(context: Context, details: str) -> str:
     """Remedy for missing values, "" without missing values."""
     if re.search(r"Input y contains NaN", details):
-        n = _count(context.y, np.isnan)
-        return (
-            f"y is missing (NaN) in {n} rows: leave these rows out of X and y."
-            if n else TRANSFORMED.format("missing values (NaN)")
-        )  # fmt: skip
+        if n := _count(context.y, np.isnan):
+            return f"y is missing (NaN) in {n} rows: leave these rows out of X and y."
+        return TRANSFORMED.format("missing values (NaN)")
     names = [name for name, column in _columns(context.X) if _count(column, np.isnan)]
     if not names:
         return ""
@@ -108,11 +106,9 @@ def _missing(context: Context, details: str) -> str:
 def _infinite(context: Context, details: str) -> str:
     """Remedy for infinite values of y, or of columns of X."""
     if re.search(r"Input y", details):
-        n = _count(context.y, np.isinf)
-        return (
-            f"y is infinite in {n} rows: leave these rows out of X and y."
-            if n else TRANSFORMED.format("infinite values")
-        )  # fmt: skip
+        if n := _count(context.y, np.isinf):
+            return f"y is infinite in {n} rows: leave these rows out of X and y."
+        return TRANSFORMED.format("infinite values")
     names = [name for name, column in _columns(context.X) if _count(column, np.isinf)]
     if not names:
         return ""
