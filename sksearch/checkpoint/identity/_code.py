@@ -128,6 +128,12 @@ def given_to(function: Any) -> dict[str, Any]:
     return {f"{k} (attribute)" if k in given else k: v for k, v in attributes.items()} | given
 
 
+def is_special(name: str) -> bool:
+    """Return whether the last of dotted names is special, as ``__doc__`` is."""
+    own = name.rpartition(".")[2]
+    return own[:2] == own[-2:] == "__"
+
+
 def around(wrapper: Any) -> dict[str, Any]:
     """Return the attributes of an object around a function, by name, with the object's class.
 
@@ -137,7 +143,7 @@ def around(wrapper: Any) -> dict[str, Any]:
     if isinstance(wrapper, (types.FunctionType, type, staticmethod, classmethod)):
         return {}
     kinds = [base for base in type(wrapper).__mro__ if not is_installed(base)]
-    own = {n: v for n, v in attributes_of(wrapper).items() if not n.endswith("__")}
+    own = {n: v for n, v in attributes_of(wrapper).items() if not is_special(n)}
     if is_installed(type(wrapper)):
         code = {n: v for n, v in own.items() if isinstance(v, (types.FunctionType, type))}
         return {n: v for n, v in code.items() if not is_installed(v)}
@@ -178,13 +184,9 @@ def additions(value: Any) -> dict[str, Any]:
     return {name: each for name, each in attributes_of(value).items() if name not in known}
 
 
+@functools.lru_cache(1000)
 def cached_names(kind: Any) -> set[str]:
     """Names of cached properties, and of caches of libraries: attributes filled by use."""
-    return _cached_names(kind)
-
-
-@functools.lru_cache(1000)
-def _cached_names(kind):
     members = [item for base in kind.__mro__ for item in vars(base).items()]
     cached = {n for n, each in members if isinstance(each, functools.cached_property)}
     return cached | ({"_cache"} if any(map(is_installed, kind.__mro__[:-1])) else set())

@@ -14,6 +14,7 @@ from sksearch.checkpoint.identity._code import (
     composes_names,
     environment,
     given_to,
+    is_special,
     made_of,
     parts_of,
     path_of,
@@ -110,8 +111,7 @@ class Reached:
         self._waiting += [("", each) for each in used]
         self._homes |= dict.fromkeys(dict(data), getattr(value, "__globals__", value))
         for name, part in data:
-            is_special = re.search(r"\.__\w+__$", name)
-            (self._special if is_special else self._waiting).append((name, part))
+            (self._special if is_special(name) else self._waiting).append((name, part))
         return meanings
 
     def _look_around(self, function):
@@ -171,9 +171,9 @@ def _is_method(value):
 
 def _is_note(cls, name, part):
     """Return whether a special attribute of a class is a class, as libraries note them."""
-    own = name.rpartition(".")[2]
-    is_special = isinstance(part, type) and own.endswith("__")
-    return is_special and inspect.getattr_static(cls, own, None) is part
+    if not (isinstance(part, type) and is_special(name)):
+        return False
+    return inspect.getattr_static(cls, name.rpartition(".")[2], None) is part
 
 
 def _enter(texts, path, text):

@@ -64,10 +64,12 @@ class AverageScores:
             ScoredRows(context, fold, kept[fold] if piece is None else kept[fold][piece::N_PIECES])
             for fold, piece in self._parts
         ]
-        self._weights = [weights_of(context, rows.indices) for rows in self._rows]
         self._formulas: dict[int, Callable[[Any], float] | None] = {}
         self._classes = as_classes(context.classes)
         self._codes: dict[int, list[np.ndarray]] = {}  # columns of the true classes, by part
+        self._weights: list[np.ndarray] = []  # for log losses
+        if self._classes:
+            self._weights = [weights_of(context, rows.indices) for rows in self._rows]
 
     def __len__(self) -> int:
         return len(self._parts)
