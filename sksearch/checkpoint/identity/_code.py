@@ -184,9 +184,13 @@ def additions(value: Any) -> dict[str, Any]:
     return {name: each for name, each in attributes_of(value).items() if name not in known}
 
 
-@functools.lru_cache(1000)
 def cached_names(kind: Any) -> set[str]:
     """Names of cached properties, and of caches of libraries: attributes filled by use."""
+    return _cached_names(kind)
+
+
+@functools.lru_cache(1000)
+def _cached_names(kind):
     members = [item for base in kind.__mro__ for item in vars(base).items()]
     cached = {n for n, each in members if isinstance(each, functools.cached_property)}
     return cached | ({"_cache"} if any(map(is_installed, kind.__mro__[:-1])) else set())
