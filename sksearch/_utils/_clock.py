@@ -52,7 +52,8 @@ def _age() -> float:
     return 60.0
 
 
-BEGAN, COUNTED_FROM = time.time() - _age(), time.perf_counter() - _age()
+# On a computer that has just started, settings are as small as readings of its monotonic clock.
+BEGAN, COUNTED_FROM = time.time() - _age(), max(100.0, time.perf_counter() - _age())
 
 
 def spend(seconds: float) -> None:

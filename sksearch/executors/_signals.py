@@ -14,8 +14,9 @@ class Interrupts:
     """Records a SIGINT or SIGTERM within a context, and passes it on.
 
     If SIGTERM would end the process immediately, it raises SystemExit instead, so that results are
-    saved and workers ended. The record belongs to the class, since signals belong to the process.
-    Outside the main thread, which no signal reaches, the context does nothing.
+    saved and workers ended. The record belongs to the class, since signals belong to the process;
+    it ends with the outermost context. Outside the main thread, which no signal reaches, the
+    context does nothing.
     """
 
     pending = False
@@ -56,7 +57,6 @@ class Interrupts:
         cls.heed()  # scikit-learn's MLP catches it
 
     def __enter__(self) -> Self:
-        Interrupts.pending = False
         self._before: dict[int, Any] = {}
         try:
             if threading.current_thread() is threading.main_thread():
@@ -82,9 +82,12 @@ class Interrupts:
                 signal.signal(number, self._note)
 
     def _give_back(self):
-        """Restore the earlier signal handlers."""
+        """Restore the earlier signal handlers, and end the record if none of them keeps it."""
         for number, before in self._before.items():
             signal.signal(number, before)
+        codes = {getattr(before, "__code__", None) for before in self._before.values()}
+        if codes and Interrupts._note.__code__ not in codes:
+            Interrupts.pending = False
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         Interrupts.pending, Interrupts._number = True, number

@@ -2,6 +2,7 @@
 
 import signal
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -46,3 +47,21 @@ def test_a_signal_amid_handlers_leaves_them_as_they_were(number):
         assert after == before, f"after the signal at line event {step}"
         step += 1
     assert step > 6
+
+
+def enter():
+    with Interrupts():
+        pass
+
+
+def test_a_signal_is_known_until_the_outermost_context_ends():
+    with Interrupts():
+        with pytest.raises(KeyboardInterrupt), Interrupts():
+            signal.raise_signal(signal.SIGINT)
+        with Interrupts():
+            assert Interrupts.pending
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(enter).result()
+        with pytest.raises(KeyboardInterrupt):
+            Interrupts.heed()
+    Interrupts.heed()

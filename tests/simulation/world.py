@@ -13,7 +13,6 @@ from collections import Counter
 from sksearch._utils import _filesystem as _system
 from sksearch.checkpoint._lines import decode
 from sksearch.checkpoint._lock import PATIENCE_SECONDS
-from sksearch.executors._signals import Interrupts
 from sksearch.search import SearchMismatchError
 from tests.simulation import forgery, learners
 from tests.simulation.chance import happens
@@ -259,7 +258,6 @@ class World:
 
     def leave(self, computer):
         """Leave what a dead process leaves: its lock, perhaps, and workers for a moment."""
-        Interrupts.pending = False  # which another process will not know
         for file in self.disk.files().values():
             file.remember()
         self.rest = late_writes(self, self.executor)

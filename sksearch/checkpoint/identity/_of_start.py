@@ -26,7 +26,7 @@ import numpy as np
 
 from sksearch._utils._clock import BEGAN, was_counted, was_read
 
-LEAST_PID = 1000  # smaller numbers are settings more often than process IDs
+LEAST_PID = 100  # smaller numbers are settings more often than process IDs
 UNITS = {10: 1, 13: 1e3, 16: 1e6, 19: 1e9}  # digits of the time in seconds to nanoseconds
 HAS_DIGIT = re.compile("[0-9]|tmp")
 MARK = re.compile("⟦([a-z]+) ([^⟦⟧]*)⟧")
@@ -63,7 +63,7 @@ PATTERN = r"""
 |(?P<digits>(?<![\d.])\d{{10,19}}(?:\.\d+)?(?!\d))
 |(?P<file>(?<![a-z0-9_])tmp[a-z0-9_]{{8}}(?![a-z0-9_])
     |(?<={folder}[/\\])[^/\\']*[-_.](?=[a-z_]{{0,7}}[0-9])[a-z0-9_]{{8}}(?![^/\\'.]))
-|(?P<process>(?<![\d.]){pid}(?![\d.]))
+|(?P<process>(?<!\d)(?<!\d\.){pid}(?!\.?\d))
 |(?P<host>(?<!\w){host}(?!\w))
 """  # a uuid1 or uuid4, a date with its time or without, a time in seconds, ...
 
@@ -209,9 +209,7 @@ def _mark(kind, text):
 
 def _kind_of_number(value):
     """Kind of a start-specific number, None for others."""
-    if -LEAST_PID < value < LEAST_PID:  # clocks with an arbitrary origin are larger
-        return "time" if value % 1 and was_counted(value) else None
-    if isinstance(value, int) and value == os.getpid():
+    if isinstance(value, int) and value == os.getpid() >= LEAST_PID:
         return "process"
     if value >= BEGAN and any(was_read(value / unit) for unit in UNITS.values()):
         return "time"
@@ -234,11 +232,13 @@ def _host():
 @functools.lru_cache(1)
 def _pattern(pid):
     """Compile the pattern of identifiers, times and names of this process."""
-    host = _host()
+    host, number = _host(), str(pid)
+    if pid < LEAST_PID:  # only as a whole text
+        number = f"(?<=^'){pid}(?='$)"
     return re.compile(
         PATTERN.format(
             folder=re.escape(tempfile.gettempdir()),
-            pid=pid if pid >= LEAST_PID else "(?!)",
+            pid=number,
             host=re.escape(host) if len(host) > 2 and host != "localhost" else "(?!)",
         ),
         re.VERBOSE,
