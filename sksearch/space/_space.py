@@ -15,7 +15,7 @@ from ._conditions import Subspace
 from ._dimensions import Dimension, unhashable_choices
 from ._outcome import Outcome
 from ._parsing import UNION_NAME, list_candidates, parse, share_coordinates
-from ._values import hashable_key, place as place_of, randbelow, same, stable_repr
+from ._values import equal, hashable_key, place as place_of, randbelow, same, stable_repr
 
 # Up to this size unseen candidates are enumerated, so that draws are exactly uniform.
 MAX_ENUMERATED = 100_000
@@ -443,8 +443,11 @@ class Space:
         self,
         initial_params: Mapping[str, Any] | Iterable[Mapping[str, Any]] | None,
         name: str = "initial_params",
+        also: Collection[dict[str, Any]] = (),
     ) -> tuple[dict[str, Any], ...]:
         """Check a user's first candidates.
+
+        They may be those of an earlier search: values that training finds are left out.
 
         Parameters
         ----------
@@ -452,6 +455,8 @@ class Space:
             Candidates to check.
         name : str, default="initial_params"
             Name of the parameter in errors.
+        also : collection of dict, default=()
+            Candidates that are accepted outside of the space.
 
         Returns
         -------
@@ -467,8 +472,12 @@ class Space:
         if not isinstance(guesses or (), Iterable):
             raise TypeError(f"{name}={initial_params!r} must be a dict or a list of dicts.")
         unique: dict[Any, Any] = {}
+        found = {*self.outcomes}.difference(self.names)
         for i, guess in enumerate(guesses or ()):
-            self.check(guess, where=f"{name}[{i}]")
+            if isinstance(guess, Mapping):
+                guess = {name: value for name, value in guess.items() if name not in found}
+            if not any(equal(guess, each) for each in also):
+                self.check(guess, where=f"{name}[{i}]")
             unique.setdefault(self.key(guess), guess)
         return tuple(unique.values())
 

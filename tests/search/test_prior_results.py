@@ -10,8 +10,10 @@ import pytest
 from scipy.stats import loguniform, uniform
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
+from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -511,3 +513,34 @@ def test_a_search_begins_with_results_that_lack_a_parameter():
     space = {"C": SPACE["C"], "shrinking": [True, False]}
     search = GPBayesSearchCV(SVC(), space, n_iter=2, cv=2, known={"results": OLD}, random_state=0)
     assert search.fit(X, y).cv_results_["params"][0] == {"C": 1.0, "shrinking": True}
+
+
+BOOSTING = HistGradientBoostingClassifier(max_iter=3)
+NET = MLPClassifier((3,), max_iter=3)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    "estimator",
+    [BOOSTING, NET, RandomForestClassifier(3), [("tree", DecisionTreeClassifier()), ("net", NET)]],
+    ids=["boosting", "net", "forest", "list"],
+)
+def test_the_best_candidates_of_a_search_are_first_ones_of_another(estimator, tmp_path):
+    """Also those found in training, and untuned models, which may lie outside the space."""
+
+    def values(params):
+        return repr(sorted(pair for pair in params.items() if not pair[0].endswith("max_iter")))
+
+    def fit(known):
+        folder = tmp_path / type(known).__name__
+        search = SearchCV(
+            estimator, n_iter=4, cv=2, random_state=0, known={"params": known},
+            checkpoint_dir=folder,
+        )  # fmt: skip
+        return search.fit(X, y)
+
+    best = fit("auto").best(4)
+    assert len(best) == 4
+    found, again = fit(best), fit(best)
+    assert sorted(map(values, found.best(4))) == sorted(map(values, best))
+    assert again.cv_results_["params"] == found.cv_results_["params"]

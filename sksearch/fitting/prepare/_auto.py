@@ -197,7 +197,7 @@ def first_guesses(
     Returns
     -------
     guesses : tuple of dict
-        Distinct candidates.
+        Distinct candidates; untuned models first, if they may lie outside the space.
     has_baseline : bool
         True if the first is the untuned estimator, or the first of several untuned models.
     n_own : int
@@ -206,7 +206,10 @@ def first_guesses(
     knowledge = options.knowledge
     if not (knowledge.is_left and options.is_auto):
         given = None if knowledge.is_left else knowledge.initial_params
-        return given_guesses(given, space, earlier, allows), False, 0
+        own = _own_candidates(options, estimator, space)[0] if given else ()
+        first = given_guesses(given, space, earlier, allows, own)
+        outside = [params for params in first if not space.contains(params)]
+        return (*outside, *filter(space.contains, first)), False, len(outside)
     own, is_own = _own_candidates(options, estimator, space)
     first, is_own = allowed_guesses((own[:1] if earlier else own, is_own), allows, given=False)
     guesses = {space.key(params): params for params in first}

@@ -156,16 +156,20 @@ def check_same_task(aims: Aims, earlier: Sequence[EarlierTask]) -> None:
 
 
 def given_guesses(
-    initial_params: Any, space: Space, earlier: Sequence[EarlierTask], allows: Allows | None
+    initial_params: Any,
+    space: Space,
+    earlier: Sequence[EarlierTask],
+    allows: Allows | None,
+    own: Sequence[Params] = (),
 ) -> tuple[Params, ...]:
     """Return distinct first candidates: the user's, then the best of each same-task source.
 
     Raises
     ------
     TypeError, ValueError
-        If one of the user's does not lie in the space, or is not allowed.
+        If one of the user's is neither in the space nor one of `own`, or is not allowed.
     """
-    given = (space.check_guesses(initial_params, 'known["params"]'), False)
+    given = (space.check_guesses(initial_params, 'known["params"]', own), False)
     best = (tuple(best_of(task) for task in earlier if task.same_task), False)
     first = allowed_guesses(given, allows, given=True)[0]
     then = allowed_guesses(best, allows, given=False)[0]
