@@ -44,11 +44,14 @@ def was_counted(seconds: float) -> bool:
 
 def _age() -> float:
     """Seconds since this process began, or a minute before this module was imported."""
-    # Only Linux has /proc.
-    with suppress(OSError, ValueError, IndexError), open("/proc/self/stat") as stat:
-        ticks = float(stat.read().rpartition(")")[2].split()[19])
-        with open("/proc/uptime") as uptime:
-            return float(uptime.read().split()[0]) - ticks / os.sysconf("SC_CLK_TCK") + 1
+    # Only Linux has /proc. Containers may show another uptime there.
+    with (
+        suppress(OSError, ValueError, IndexError, AttributeError),
+        open("/proc/self/stat") as stat,
+    ):
+        began = float(stat.read().rpartition(")")[2].split()[19]) / os.sysconf("SC_CLK_TCK")
+        age = time.clock_gettime(time.CLOCK_BOOTTIME) - began
+        return age + 1 if age >= 0 else 60.0
     return 60.0
 
 

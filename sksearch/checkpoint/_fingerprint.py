@@ -16,7 +16,7 @@ from sksearch.checkpoint._errors import SearchMismatchError
 from sksearch.checkpoint._folder import rows_of
 from sksearch.checkpoint.identity._description import describe, is_free
 from sksearch.checkpoint.identity._digests import OPAQUE, cut, digest
-from sksearch.checkpoint.identity._of_start import neutral, without_marks
+from sksearch.checkpoint.identity._of_start import neutral, settled, without_marks
 from sksearch.checkpoint.identity._reached import Reached
 from sksearch.fitting.run._setup import Setup
 from sksearch.space._conditions import When
@@ -159,7 +159,7 @@ def _is_equal(was: str | None, now: str | None) -> bool:
     """Return whether texts are equal, ignoring natural differences between two starts."""
     if was is None or now is None:
         return was is now
-    return neutral(was) == neutral(now) or without_marks(was) == without_marks(now)
+    return neutral(was) == neutral(now) or settled(was) == settled(now)
 
 
 def _warn_of_rest(old: Part, new: dict[str, Part], path: str | Path) -> None:
@@ -168,7 +168,8 @@ def _warn_of_rest(old: Part, new: dict[str, Part], path: str | Path) -> None:
     of_start = [
         f"{name} was {without_marks(old[name])}, now {without_marks(now[name])}"
         for name in now
-        if name in old and neutral(old[name]) == neutral(now[name]) and old[name] != now[name]
+        if _is_equal(old.get(name), now[name])
+        and without_marks(old[name]) != without_marks(now[name])
     ]
     if of_start:
         sentences.append(

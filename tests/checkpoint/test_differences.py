@@ -10,6 +10,7 @@ from sksearch import When
 from sksearch.checkpoint import _fingerprint as fp
 from sksearch.checkpoint._fingerprint import check_same, compared, note_changes
 from sksearch.checkpoint.identity._digests import OPAQUE, cut
+from sksearch.checkpoint.identity._of_start import mark
 from sksearch.search import SearchMismatchError
 
 OLD = {"space": {"C": "1"}, "code": {"f": "1", "g": "2"}, "globals": {"x": "1", "y": "2"}}
@@ -45,7 +46,7 @@ def test_each_difference_is_named(new, says):
         ({"code": {"f": "3"}}, {"code"}, True),
         ({"globals": {"x": "3", "y": "2"}}, {"x"}, False),
         ({"globals": {"x": "1", "y": "2", "z": "3"}}, {"code"}, True),
-        ({"globals": {"x": "⟦time 1⟧"}}, {"x", "y"}, False),
+        ({"globals": {"x": mark("time", "1")}}, {"x", "y"}, False),
     ],
 )
 def test_equal_or_accepted_searches_resume(new, accepted, extended):
@@ -65,15 +66,17 @@ def test_code_is_not_compared_between_versions_of_python():
 
 
 def test_what_differs_by_its_nature_gives_a_warning():
-    old, new = ({"globals": {"t": f"⟦time {t}⟧", "n": n}} for t, n in (("1.5", "7"), ("2.5", "8")))
+    old, new = (
+        {"globals": {"t": mark("time", t), "n": n}} for t, n in (("1.5", "7"), ("2.5", "8"))
+    )
     with pytest.warns(
         UserWarning, match=r"'runs/a' is resumed.* between starts: t was 1\.5, now 2\.5"
     ):
-        check_same(old, new | {"globals": {"t": "⟦time 2.5⟧", "n": "7"}}, "runs/a")
+        check_same(old, new | {"globals": {"t": mark("time", "2.5"), "n": "7"}}, "runs/a")
     assert "n was 7, now 8" in message(old, new)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        check_same({"globals": {"n": "⟦process 7⟧"}}, {"globals": {"n": "7"}}, "runs/a")
+        check_same({"globals": {"n": mark("process", "7")}}, {"globals": {"n": "7"}}, "runs/a")
 
 
 def test_what_is_not_compared_is_named():

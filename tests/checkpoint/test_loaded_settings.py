@@ -235,26 +235,6 @@ def test_natural_differences_between_starts_do_not_prevent_a_resume(what, tmp_pa
     assert all("users_script.W was" in str(each.message) for each in caught)
 
 
-@pytest.mark.parametrize(
-    ("pid", "given"),
-    [(31, "f'{os.getpid()}'"), (330, "f'{os.getpid()}'"), (330, "f'run-{os.getpid()}.log'"),
-     (330, "[os.getpid()][0]")],
-)  # fmt: skip
-@pytest.mark.parametrize("place", ["W", "os.environ['W_OF_TESTS']"])
-def test_small_numbers_of_processes_as_in_a_container_are_known(
-    pid, given, place, tmp_path, monkeypatch
-):
-    of_text = given if place == "W" else f"str({given})"
-    source = f"{place} = {of_text}\ndef value():\n    return {place} is not None"
-    for number in (pid, pid + 1):
-        monkeypatch.setattr(os, "getpid", lambda number=number: number)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            start(source, 1.0, tmp_path, monkeypatch)
-    (message,) = [str(each.message) for each in caught if each.category is UserWarning]
-    assert f"{pid}" in message.partition(" now ")[0]
-
-
 def test_an_order_that_may_come_from_a_set_is_named(tmp_path, monkeypatch):
     source = "D = dict([('a', 1.0), ('b', 2.0)][:: 3 - 2 * int(given)])\n"
     source += "def value():\n    return next(iter(D.values()))"

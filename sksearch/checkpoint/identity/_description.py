@@ -51,6 +51,8 @@ from sksearch.checkpoint.identity._digests import (
 )
 from sksearch.checkpoint.identity._of_start import (
     in_this_start,
+    joined,
+    mark,
     marked,
     order_mark,
     settled,
@@ -392,7 +394,7 @@ class Visitor:
         name = self._name(value)
         if len(value) > MANY:
             return self._long(name or "set", value, self._sorted(value))
-        return f"{name}{{{', '.join(sorted(map(self.visit, value)))}}}"
+        return f"{name}{{{joined(map(self.visit, value))}}}"
 
     def _long(self, name, value, items):
         return f"{name} of {len(value)} {self._items(items)}"
@@ -412,7 +414,7 @@ class Visitor:
         pairs = [f"{self.visit(k)}: {self.visit(v)}" for k, v in value.items()]
         if self._exact:  # the order determines the search's first draws
             return f"{name}{{{', '.join(pairs)}}}"
-        text = f"{name}{{{', '.join(sorted(pairs))}}}"
+        text = f"{name}{{{joined(pairs)}}}"
         # Code may use the order, which differs by nature if the keys come from a set.
         return text + order_mark(pairs) if self._whole else text
 
@@ -434,9 +436,8 @@ class Visitor:
         state = digest(settled(self.visit(self._reduced(value))))
         source = getattr(value, "_bit_generator", getattr(value, "bit_generator", value))
         entropy = getattr(getattr(source, "seed_seq", source), "entropy", None)
-        if isinstance(entropy, int) and entropy >= DRAWN:
-            return f"{path_of(type(value))} ⟦name {state}⟧"
-        return f"{path_of(type(value))} #{state}"
+        is_drawn = isinstance(entropy, int) and entropy >= DRAWN
+        return f"{path_of(type(value))} {mark('name', state) if is_drawn else f'#{state}'}"
 
     def _variable(self, value):
         """Describe a context variable by its value, or its default."""
@@ -505,9 +506,8 @@ class Visitor:
         if getattr(value, "__dict__", None):  # other contents are invisible
             return f"{self._call(name, vars(value))} {OPAQUE}"
         text = repr(value)
-        if ADDRESS.search(text):
-            return _opaque(value)
-        return f"{name} {self._of_start(text) or text}"
+        has_address = ADDRESS.search(text)
+        return _opaque(value) if has_address else f"{name} {self._of_start(text) or text}"
 
     def _reduced(self, value):
         """Return the attributes or the pickled state of an object, otherwise None."""

@@ -3,13 +3,14 @@
 import hashlib
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from sksearch.checkpoint.identity._code import path_of
-from sksearch.checkpoint.identity._of_start import neutral, shortened
+from sksearch.checkpoint.identity._of_start import in_both, neutral, without_marks
 
 SCALARS = (type(None), bool, int, float, complex, str, bytes)
 LONGEST = 2000  # characters of a description; a longer one ends with a digest of its whole
@@ -24,14 +25,19 @@ def digest(text: str) -> str:
 
 def hidden(text: str) -> str:
     """Return a digest of a text that still shows whether all of it was seen."""
-    return f"#{digest(text)} {OPAQUE}" if OPAQUE in text else f"#{digest(text)}"
+    end = f" {OPAQUE}" if OPAQUE in text else ""
+    return in_both(lambda each: f"#{digest(each)}", text) + end
 
 
 def cut(text: str, limit: int = LONGEST) -> str:
     """Shorten a text to `limit` characters, so that different texts stay different."""
-    if len(text) <= limit or len(neutral(text)) <= limit:
+    if len(text) <= limit or max(len(neutral(text)), len(without_marks(text))) <= limit:
         return text
-    return f"{shortened(text, limit - 32)} ... {hidden(text)}"
+    return in_both(partial(_cut, limit=limit), text)
+
+
+def _cut(text, limit):
+    return text if len(text) <= limit else f"{text[: limit - 32]} ... {hidden(text)}"
 
 
 def numpy_scalar(value: Any) -> str:

@@ -1,8 +1,12 @@
 """Values that naturally differ between two starts, recognised by the values themselves.
 
 Readings of a clock, random identifiers, the ID of this process, names of temporary files and of
-this computer. Each is written with its kind, as ``⟦time 1.5⟧``. Parts of identifiers have no
+this computer. Each is written with its kind, as ``⟦time¦1.5⟧``. Parts of identifiers have no
 typical form: they are recognised by the statement that creates them.
+
+A number may have the form by chance, in one of the starts. So a text with marks represents two
+texts, the neutral one and that of this start, and two starts are equal if either pair is. Whatever
+sorts, shortens or hashes such texts does so with each of the two.
 """
 
 import ast
@@ -18,6 +22,7 @@ import sys
 import tempfile
 import time
 import uuid
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import PurePath
 from typing import Any
@@ -29,8 +34,9 @@ from sksearch._utils._clock import BEGAN, was_counted, was_read
 LEAST_PID = 100  # smaller numbers are settings more often than process IDs
 UNITS = {10: 1, 13: 1e3, 16: 1e6, 19: 1e9}  # digits of the time in seconds to nanoseconds
 HAS_DIGIT = re.compile("[0-9]|tmp")
-MARK = re.compile("⟦([a-z]+) ([^⟦⟧]*)⟧")
-ORDER = re.compile("⟦order [^⟦⟧]*⟧")
+MARK = re.compile("⟦([^⟦¦⟧]*)¦([^⟦¦⟧]*)⟧")  # the neutral text, and that of this start
+ORDER = re.compile("⟦¦[^⟦¦⟧]*⟧")
+ESCAPED = {ord(each): f"\\u{ord(each):x}" for each in "⟦¦⟧"}
 # A statement of only these, constants, and variables set by such statements.
 SOURCES = {
     *("time", "time_ns", "perf_counter", "monotonic", "process_time", "now", "today", "utcnow"),
@@ -61,8 +67,8 @@ PATTERN = r"""
         (?:(?P=colon)([0-5]\d)(?:[.,]?\d{{6}})?)?)?
     (?:[+-]00:00|Z)?(?!\d))
 |(?P<digits>(?<![\d.])\d{{10,19}}(?:\.\d+)?(?!\d))
-|(?P<file>(?<![a-z0-9_])tmp[a-z0-9_]{{8}}(?![a-z0-9_])
-    |(?<={folder}[/\\])[^/\\']*[-_.](?=[a-z_]{{0,7}}[0-9])[a-z0-9_]{{8}}(?![^/\\'.]))
+|(?P<file>(?:{folder}[/\\])?(?<![a-z0-9_])tmp[a-z0-9_]{{8}}(?![a-z0-9_])
+    |{folder}[/\\][^/\\']*[-_.](?=[a-z_]{{0,7}}[0-9])[a-z0-9_]{{8}}(?![^/\\'.]))
 |(?P<process>(?<!\d)(?<!\d\.){pid}(?!\.?\d))
 |(?P<host>(?<!\w){host}(?!\w))
 """  # a uuid1 or uuid4, a date with its time or without, a time in seconds, ...
@@ -74,9 +80,9 @@ def marked(value: Any) -> str | None:
         return None
     if isinstance(value, (int, float)):
         kind = _kind_of_number(value)
-        return None if kind is None else _mark(kind, repr(value))
+        return None if kind is None else mark(kind, repr(value))
     if isinstance(value, uuid.UUID):
-        return _mark("name", str(value)) if value.version in (1, 4) else None
+        return mark("name", str(value)) if value.version in (1, 4) else None
     if isinstance(value, np.datetime64) and not np.isnat(value):
         value = value.astype("datetime64[us]").item()
         return marked(value) if isinstance(value, datetime.date) else None
@@ -95,7 +101,7 @@ def marked_by_statement(name: str, value: Any, text: str) -> str:
     if not module or not isinstance(value, PLAIN) or isinstance(value, bool):
         return text
     statements = _statements_of_start(_sources(sys.modules[module]), own_name)
-    return text if statements is None else f"{_mark('start', without_marks(text))} = {statements}"
+    return text if statements is None else f"{mark('start', without_marks(text))} = {statements}"
 
 
 def _sources(module):
@@ -166,45 +172,57 @@ def _source(node, each):
 
 
 def without_marks(text: str) -> str:
-    """Return a text without its marks."""
+    """Return the text of this start."""
     return MARK.sub(r"\2", text) if "⟦" in text else text
 
 
+def neutral(text: str) -> str:
+    """Return the text that is the same in each start."""
+    return MARK.sub(r"\1", text) if "⟦" in text else text
+
+
 def settled(text: str) -> str:
-    """Return a text without its marks, and without the order of dicts."""
-    return without_marks(ORDER.sub("", text))
+    """Return the text of this start, without the order of dicts."""
+    return without_marks(ORDER.sub("", text)) if "⟦" in text else text
+
+
+def either(same: str, of_start: str) -> str:
+    """Return a text with a neutral form and a form of this start."""
+    if same == of_start:
+        return same
+    return f"⟦{same.translate(ESCAPED)}¦{of_start.translate(ESCAPED)}⟧"
+
+
+def in_both(change: Callable[[str], str], text: str) -> str:
+    """Apply a function to both forms of a text."""
+    return either(change(neutral(text)), change(without_marks(text)))
+
+
+def joined(texts: Iterable[str]) -> str:
+    """Join texts in an order that is the same in each start."""
+    by_text = sorted(texts, key=without_marks)
+    by_neutral = sorted(by_text, key=neutral)
+    if by_text == by_neutral:
+        return ", ".join(by_text)
+    return either(neutral(", ".join(by_neutral)), settled(", ".join(by_text)))
 
 
 def in_this_start(name: str, text: str) -> str:
     """Return the text of something that is another one in each start."""
-    return f"{name} {_mark('running', text)}"
+    return f"{name} {mark('running', text)}"
 
 
-def order_mark(texts: list[str]) -> str:
+def order_mark(texts: Iterable[str]) -> str:
     """Return a mark with the order of texts; empty if they are sorted."""
+    texts = [*map(settled, texts)]
     places = {text: str(n) for n, text in enumerate(sorted(texts), 1)}
     order = ", ".join(places[text] for text in texts)
-    return "" if texts == [*places] else _mark("order", f" in the order {order}")
+    return either("", "" if texts == [*places] else f" in the order {order}")
 
 
-def neutral(text: str) -> str:
-    """Return a text with marks, and without the marked contents and the order of dicts."""
-    return MARK.sub(r"⟦\1⟧", ORDER.sub("", text)) if "⟦" in text else text
-
-
-def shortened(text: str, length: int) -> str:
-    """Return the beginning of a text: the same for texts that differ only in marked contents."""
-    kept, end = "", 0
-    for found in MARK.finditer(text):
-        kept += text[end : found.start()]
-        if (left := length - len(neutral(kept))) <= 0:
-            return kept[: len(kept) + left]
-        kept, end = kept + found[0], found.end()
-    return kept + text[end : end + max(0, length - len(neutral(kept)))]
-
-
-def _mark(kind, text):
-    return f"⟦{kind} {text}⟧"
+def mark(kind: str, text: str) -> str:
+    """Return a part that differs between starts, with its kind."""
+    return either(f"⟨{kind}⟩", text)
 
 
 def _kind_of_number(value):
@@ -221,7 +239,13 @@ def _marked_text(text):
     """Mark the start-specific parts of a text."""
     if not HAS_DIGIT.search(text) and _host() not in text:
         return text
-    return _pattern(os.getpid()).sub(_marked_part, text)
+    return _pattern(os.getpid(), _temporary_folder()).sub(_marked_part, text)
+
+
+def _temporary_folder():
+    """Path of the folder for temporary files, None if there is none."""
+    with suppress(OSError):
+        return tempfile.gettempdir()
 
 
 @functools.cache
@@ -230,14 +254,14 @@ def _host():
 
 
 @functools.lru_cache(1)
-def _pattern(pid):
+def _pattern(pid, folder):
     """Compile the pattern of identifiers, times and names of this process."""
     host, number = _host(), str(pid)
     if pid < LEAST_PID:  # only as a whole text
         number = f"(?<=^'){pid}(?='$)"
     return re.compile(
         PATTERN.format(
-            folder=re.escape(tempfile.gettempdir()),
+            folder=re.escape(folder) if folder else "(?!)",
             pid=number,
             host=re.escape(host) if len(host) > 2 and host != "localhost" else "(?!)",
         ),
@@ -250,8 +274,8 @@ def _marked_part(found):
     kind = next(name for name, part in found.groupdict().items() if part is not None)
     if kind in ("stamp", "digits"):
         is_now = _is_now(found) if kind == "stamp" else _is_time(found[0])
-        return _mark("time", found[0]) if is_now else found[0]
-    return _mark(kind, found[0])
+        return mark("time", found[0]) if is_now else found[0]
+    return mark(kind, found[0])
 
 
 def _is_time(digits):
