@@ -300,7 +300,7 @@ def by_conditions(lines):
 
 def cells_of(each):
     """Geometric mean and largest ratio, number of lower figures, and Wilcoxon's p."""
-    p = wilcoxon(np.log(each)).pvalue
+    p = wilcoxon(np.log(each)).pvalue if len(each) > 1 else 1.0
     shown = f"{p:.3f}" if p >= 0.001 else "<0.001"
     return [f"{mean(each):.3f}", f"{each.max():.2f}", f"{(each < 1).sum()} of {len(each)}", shown]
 
