@@ -2,11 +2,13 @@
 
 import os
 import tempfile
+import time
 import warnings
 from unittest import mock
 
 import pytest
 
+from sksearch._utils import _clock
 from sksearch.checkpoint.identity import _of_start
 from sksearch.search import SearchMismatchError
 from tests.checkpoint.test_loaded_settings import start
@@ -80,3 +82,10 @@ def test_temporary_files_may_have_another_folder(tmp_path, monkeypatch):
             warnings.simplefilter("always")
             start(source, 1.0, tmp_path, monkeypatch)
     assert "users_script.W was" in str(caught[-1].message)
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="/proc of Linux")
+def test_the_age_of_a_process_does_not_depend_on_the_uptime_that_a_container_shows(monkeypatch):
+    assert 0 < _clock._age() < 86_400
+    monkeypatch.setattr(time, "clock_gettime", lambda clock: 5.0)  # began in the future
+    assert _clock._age() == 60
