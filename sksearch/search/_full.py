@@ -45,6 +45,7 @@ from sksearch.search._groups import BATCHES
 from sksearch.search._parts import AUTO, COUNT, SELECT, PartOf, Refit
 from sksearch.space import Outcome, Space
 from sksearch.space._conditions import When
+from sksearch.space._values import native
 
 N_CANDIDATES = 50  # if nothing else ends the search
 
@@ -822,7 +823,7 @@ def _values(given: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> list:
 
 def _with_python_scalars(params: dict[str, Any]) -> Params:
     """Convert NumPy scalars to Python's, which every estimator and JSON accept."""
-    return {k: v.item() if isinstance(v, np.generic) else v for k, v in params.items()}
+    return {name: native(value) for name, value in params.items()}
 
 
 def _all_or(sampler: Sampler, space: Space, n_iter: int) -> Sampler:

@@ -329,7 +329,7 @@ def _choices(name, values, accepts, where):
                 f"{where} is {values!r}: it needs a list of choices or a distribution with an "
                 f"rvs method. {_instead_of(name, values)}"
             )
-        values = values.tolist()
+        values = [*values]
     if len(values) == 0:
         raise ValueError(
             f"{where} is empty: pass at least one choice, or leave the parameter out."

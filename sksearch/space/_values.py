@@ -13,8 +13,9 @@ _SCALARS = {kind: kind.__name__ for kind in (str, bytes, bool, int, float, compl
 
 
 def native(value: Any) -> Any:
-    """Convert a NumPy scalar to the equivalent Python value."""
-    return value.item() if isinstance(value, np.generic) else value
+    """Convert a NumPy scalar to the equivalent Python value; dates and durations have none."""
+    is_plain = isinstance(value, np.generic) and value.dtype.kind not in "mMV"
+    return value.item() if is_plain else value
 
 
 def hashable_key(value: Any) -> tuple | None:

@@ -8,16 +8,26 @@ import warnings
 import numpy as np
 import pytest
 from scipy.stats import randint, uniform
-from sklearn.base import BaseEstimator, clone
+from sklearn import config_context, model_selection
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.datasets import load_iris
 from sklearn.ensemble import BaggingClassifier
+from sklearn.exceptions import UnsetMetadataPassedError
+from sklearn.model_selection import KFold
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import sksearch
-from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV, SuccessiveHalvingSearchCV
+from sksearch import (
+    HyperbandSearchCV,
+    RandomSearchCV,
+    SearchCV,
+    SuccessiveHalvingSearchCV,
+    TPESearchCV,
+)
 from sksearch.model_selection import GridSearchCV, RandomizedSearchCV
 from sksearch.search import BaseSearch
 from sksearch.space import LogRandInt
@@ -245,3 +255,49 @@ def test_a_target_may_be_records_such_as_times_of_events(n_jobs, tmp_path):
         best = search.best_params_
         assert search.fit(X, y).best_params_ == best == {"shrinkage": 1.0}
     assert "shrinkage" in str(search.report())
+
+
+class NeverFitted(GaussianNB):
+    def fit(self, X, y, sample_weight=None):
+        raise AssertionError("it was fitted")
+
+
+@pytest.mark.parametrize("search", [GridSearchCV, RandomSearchCV])
+@pytest.mark.parametrize("scoring", ["accuracy", ["accuracy", "f1_macro"]])
+def test_arguments_that_no_metric_requests_are_refused_before_any_fit(search, scoring):
+    grid = {"var_smoothing": [1.0, 1e-9]}
+    size = {} if search is GridSearchCV else {"n_iter": 2}
+    with config_context(enable_metadata_routing=True):
+        model = NeverFitted().set_fit_request(sample_weight=True)
+        found = search(model, grid, cv=2, refit="accuracy", scoring=scoring, **size)
+        with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
+            found.fit(X, Y, sample_weight=np.ones(150))
+
+
+class Since(RegressorMixin, BaseEstimator):
+    """Trains on the rows since a date."""
+
+    def __init__(self, start=None):
+        self.start = start
+
+    def fit(self, X, y):
+        self.mean_ = y[X[:, 0] >= self.start].mean()
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.mean_)
+
+
+@pytest.mark.parametrize("unit", ["D", "us", "ns"])
+@pytest.mark.parametrize("search", [GridSearchCV, RandomSearchCV, TPESearchCV])
+def test_dates_are_passed_as_they_are(search, unit):
+    days = np.arange("2020-01-01", "2020-03-01", dtype="datetime64[D]").astype(f"M8[{unit}]")
+    grid, cv = {"start": days[[0, 10, 20]]}, KFold(2, shuffle=True, random_state=0)
+    size = {} if search is GridSearchCV else {"n_iter": 3}
+    found = search(Since(), grid, cv=cv, **size).fit(days.reshape(-1, 1), np.arange(60.0))
+    expected = model_selection.GridSearchCV(Since(), grid, cv=cv)
+    expected.fit(days.reshape(-1, 1), np.arange(60.0))
+    for column in ("param_start", "mean_test_score"):
+        old, new = (np.sort(each.cv_results_[column]) for each in (expected, found))
+        assert old.dtype == new.dtype
+        assert np.array_equal(old, new)

@@ -5,10 +5,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
 from sklearn.utils import indexable
+from sklearn.utils.metadata_routing import process_routing
 
 from sksearch._utils._advice import glance
-from sksearch._utils._compat import check_method_params, num_samples
+from sksearch._utils._compat import MultimetricScorer, check_method_params, num_samples
 from sksearch._utils._time_limit import TimeLimit
 from sksearch._utils._typing import Estimator, Samples, Scorer, Targets
 from sksearch.base import Resource, Sampler, Scheduler
@@ -196,7 +198,13 @@ def _data_of(
 
 
 def _scoring_of_folds(search: Composer, options: Options, scoring: Scoring, data: Data) -> Scoring:
-    """Let log loss know the classes; ValueError if a metric is not defined on some fold."""
+    """Let log loss know the classes; ValueError if a metric is not defined on some fold.
+
+    With several metrics, arguments that none of them requests are an error here, as they are with
+    one: the scorer would only raise it when it is called.
+    """
+    if isinstance(scoring.scorers, MultimetricScorer) and get_config()["enable_metadata_routing"]:
+        process_routing(scoring.scorers, "score", **data.routed.scorer.score)
     classes = data.classes, data.strata, data.folds.splits
     doubt = glance(doubt_of_folds, options.goal.scoring, *classes, otherwise="")
     if doubt and not search._is_namesake:
