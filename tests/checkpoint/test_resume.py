@@ -21,14 +21,6 @@ from sksearch.search import SearchLockedError, SearchMismatchError
 from tests.interrupted import Big, Noisy, Other, Trouble, X, Y, scorer
 
 
-@pytest.fixture(autouse=True)
-def calm():
-    """No trouble."""
-    Trouble.after, Trouble.refit_fails = None, False
-    yield
-    Trouble.after, Trouble.refit_fails = None, False
-
-
 @pytest.fixture
 def folder(tmp_path):
     return tmp_path / "checkpoint"
