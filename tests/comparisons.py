@@ -1,8 +1,9 @@
-"""What several tests compare of two searches, or of a search and its plan."""
+"""What several tests compare of two searches, of a search and its plan, or of many searches."""
 
 from collections import Counter
 
 import numpy as np
+from scipy.stats import kstest
 
 
 def assert_same_results(one, other):
@@ -12,6 +13,11 @@ def assert_same_results(one, other):
         if not name.endswith("_time"):
             np.testing.assert_array_equal(column, other.cv_results_[name], err_msg=name)
     assert one.best_params_ == other.best_params_
+
+
+def ks_best_of(values, n_draws, cdf):
+    """Kolmogorov-Smirnov test of losses that are each the best of so many independent draws."""
+    return kstest(values, lambda x: 1 - (1 - cdf(x)) ** n_draws)
 
 
 def planned_and_done(search):

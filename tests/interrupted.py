@@ -38,8 +38,6 @@ class Noisy(ClassifierMixin, BaseEstimator):
         if self.log is not None:
             with open(self.log, "a") as file:
                 file.write(f"{self.quality} {getattr(self, 'n_steps_', 0)} {len(X)}\n")
-        if len(X) == len(Y) and Trouble.refit_fails:
-            raise RuntimeError("no refit today")
         self.classes_ = np.unique(y)
         self.n_steps_ = getattr(self, "n_steps_", 0) + 1
         seeds = None if self.random_state is None else [self.random_state, self.n_steps_]
@@ -53,7 +51,7 @@ class Noisy(ClassifierMixin, BaseEstimator):
 
 # What happens in this process, and when: after so many scores from now on. An object's attributes
 # are no part of the code that a checkpoint compares.
-Trouble = Hidden(refit_fails=False, after=None, happens=None)
+Trouble = Hidden(after=None, happens=None)
 
 
 def scorer(estimator, X, y):

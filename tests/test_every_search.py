@@ -16,7 +16,7 @@ from sksearch.experiment import run_experiment
 from sksearch.samplers import RandomSampler, TPESampler
 from sksearch.schedulers import FullFidelity
 from sksearch.simulators import Branin, GammaCurves
-from sksearch.stats._optima import ks_best_of
+from tests.comparisons import ks_best_of
 
 pytestmark = pytest.mark.whole
 

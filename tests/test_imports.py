@@ -71,7 +71,7 @@ def test_a_search_imports_little_beyond_that_of_scikit_learn(theirs):
 
 @pytest.mark.whole
 def test_a_fit_and_its_report_need_nothing_of_the_wing():
-    assert not modules_after(SEARCH) & WING
+    assert not modules_after(SEARCH) & (WING | {"mlflow"})
 
 
 # ---- names that are imported when they are asked for
@@ -172,4 +172,3 @@ def test_the_surface_can_be_held():
     assert len(names["sksearch"]) <= 20
     outside = {name for module in names for name in names[module]} - {*names["sksearch.search"]}
     assert len(outside) <= 150
-    assert len(inspect.signature(sksearch.SearchCV).parameters) <= 35

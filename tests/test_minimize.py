@@ -24,16 +24,7 @@ from sksearch.samplers import (
 )
 from sksearch.schedulers import FullFidelity, Hyperband, SuccessiveHalving
 from sksearch.space import Space
-
-SPACE = {"x": uniform(-1, 2), "y": uniform(-1, 2)}
-
-
-def bowl(params):
-    return (params["x"] - 0.3) ** 2 + (params["y"] + 0.2) ** 2
-
-
-def curve(params, n_resources):
-    return bowl(params) + 1 / n_resources
+from tests.losses import SPACE, bowl, curve
 
 
 class Calls:

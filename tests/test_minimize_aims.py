@@ -1,11 +1,9 @@
 """`minimize` with objectives, bounds and constraints; what ends it, and what it refuses."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.stats import uniform
 
 from sksearch import Bound, minimize
 from sksearch.plotting import ParetoDisplay
@@ -18,29 +16,7 @@ from sksearch.samplers import (
     TPESampler,
 )
 from sksearch.schedulers import PASHA, FullFidelity, SuccessiveHalving
-
-SPACE = {"x": uniform(-1, 2), "y": uniform(-1, 2)}
-
-
-def bowl(params):
-    return (params["x"] - 0.3) ** 2 + (params["y"] + 0.2) ** 2
-
-
-def measured(params):
-    return {"loss": bowl(params), "memory": abs(params["x"])}
-
-
-def two(params):
-    return params["x"] ** 2, (params["x"] - 1) ** 2 + params["y"] ** 2
-
-
-def trials(result):
-    """All that a search has found, but for times."""
-    return [
-        (t.params, [(r, repr(replace(found, cost=0.0))) for r, found in t.results.items()])
-        for t in result.history.trials
-    ]
-
+from tests.losses import SPACE, bowl, measured, trials, two
 
 # ---- objectives
 

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 import time
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -26,24 +25,7 @@ from sksearch.schedulers import ASHA, Hyperband
 from sksearch.search import SearchMismatchError, earlier_results
 from sksearch.watch import page
 from tests import scripts
-
-SPACE = {"x": uniform(-1, 2), "y": uniform(-1, 2)}
-
-
-def bowl(params):
-    return (params["x"] - 0.3) ** 2 + (params["y"] + 0.2) ** 2
-
-
-def curve(params, n_resources):
-    return bowl(params) + 1 / n_resources
-
-
-def measured(params):
-    return {"loss": bowl(params), "memory": abs(params["x"])}
-
-
-def two(params):
-    return params["x"] ** 2, (params["x"] - 1) ** 2 + params["y"] ** 2
+from tests.losses import SPACE, bowl, curve, measured, trials, two
 
 
 def noted(log, func, *args):
@@ -55,14 +37,6 @@ def noted(log, func, *args):
 
 def count(log):
     return len(log.read_text().splitlines()) if log.exists() else 0
-
-
-def trials(result):
-    """All that a search has found, but for times."""
-    return [
-        (t.params, [(r, repr(replace(found, cost=0.0))) for r, found in t.results.items()])
-        for t in result.history.trials
-    ]
 
 
 # ---- workers

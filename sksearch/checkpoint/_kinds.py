@@ -126,7 +126,7 @@ def curve(value: object) -> bool:
 
 
 def record(value: object) -> bool:
-    """Return whether a value has entries by name; its own schema checks them."""
+    """Return whether a value has entries by name, which its own schema, or the space, checks."""
     return isinstance(value, dict)
 
 
@@ -148,11 +148,6 @@ def sha(value: object) -> bool:
 def ascii_text(value: object) -> bool:
     """Return whether a value can be a signature's text."""
     return text(value) and value.isascii()
-
-
-def params(value: object) -> bool:
-    """Return whether a value is a candidate; its space checks the entries."""
-    return isinstance(value, dict)
 
 
 def random_state(value: object) -> bool:

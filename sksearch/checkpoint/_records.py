@@ -198,7 +198,7 @@ class Asked(Event):
     trial_id: TrialId
     resource: Units
     bracket: Annotated[int, Entry("b", kinds.count)]
-    params: Annotated[dict | None, Entry("p", kinds.optional(kinds.params))]
+    params: Annotated[dict | None, Entry("p", kinds.optional(kinds.record))]
     parent: Annotated[int | None, Entry("parent", kinds.optional(kinds.count))]
     prediction: Annotated[
         Prediction | None,

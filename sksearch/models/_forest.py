@@ -15,6 +15,7 @@ import numpy as np
 import sklearn
 from scipy.spatial.distance import cdist
 
+MAX_FEATURES = 5 / 6  # share of the coordinates considered for each split
 INACTIVE = -1.0  # outside the cube, so that one split separates inactive from active
 MIN_VARIANCE = 1e-8  # relative to the values; at 0, log-EI at an observed point is undefined
 MAX_SEED = 2**31 - 1  # largest seed of a RandomState, as used by scikit-learn's trees
@@ -31,8 +32,6 @@ class Forest:
         Number of trees.
     min_samples_leaf : int, default=1
         Minimum number of points in a leaf; with 1 the forest interpolates.
-    max_features : float, default=5/6
-        Share of the coordinates considered for each split.
     distance_sd : float, default=0.0
         Standard deviation at a distance of 1 from the nearest point, in standard deviations of the
         values, added to the trees' own. From ten points on it decreases as 10 / n.
@@ -47,7 +46,7 @@ class Forest:
     offsets : ndarray of shape (n_trees, 1)
         Index of the first node of each tree.
     points : ndarray of shape (n, n_dims)
-        Training points, -1 where inactive.
+        Training points, -1 if inactive.
     center, scale : float
         Mean and standard deviation of the values; the scale is 1 if all are equal.
 
@@ -98,11 +97,10 @@ class Forest:
         self,
         n_trees: int = 20,
         min_samples_leaf: int = 1,
-        max_features: float = 5 / 6,
         distance_sd: float = 0.0,
     ):
         self.n_trees, self.min_samples_leaf = n_trees, min_samples_leaf
-        self.max_features, self.distance_sd = max_features, distance_sd
+        self.distance_sd = distance_sd
 
     def fit(self, U: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> Self:
         """Grow the trees.
@@ -183,7 +181,7 @@ class Forest:
         # A single tree without input checks: an ensemble's joblib takes longer than its trees.
         tree = ExtraTreeRegressor(
             min_samples_leaf=self.min_samples_leaf,
-            max_features=self.max_features,
+            max_features=MAX_FEATURES,
             random_state=random_state,
         )
         return tree.fit(X, z, check_input=False).tree_

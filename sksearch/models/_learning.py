@@ -176,7 +176,6 @@ def sample_theta(
     U: np.ndarray,
     y: np.ndarray,
     rng: np.random.Generator,
-    noise: float | np.ndarray = 0.0,
     flat: bool = False,
 ) -> np.ndarray:
     """Draw hyperparameters from their posterior by slice sampling.
@@ -193,8 +192,6 @@ def sample_theta(
         Values, standardised.
     rng : numpy.random.Generator
         Source of the draws.
-    noise : float or ndarray of shape (n,), default=0.0
-        Known variance of each value.
     flat : bool, default=False
         If True, the prior is uniform within wide bounds.
 
@@ -237,7 +234,7 @@ def sample_theta(
     def density(point: np.ndarray) -> float:
         if (point < low).any() or (point > high).any():
             return -np.inf
-        return (log_likelihood_gradient if flat else log_posterior)(kernel, point, U, y, noise)[0]
+        return (log_likelihood_gradient if flat else log_posterior)(kernel, point, U, y)[0]
 
     samples, point = [], np.clip(theta, low, high)
     for step in range(N_BURN_IN + N_SAMPLES * THINNING):

@@ -53,18 +53,6 @@ class ContourDisplay(PlaneDisplay):
     """
 
     def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draw the plot.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or None, default=None
-            Axes to draw on. None: a new figure.
-
-        Returns
-        -------
-        display : ContourDisplay
-            This display.
-        """
         found = self.candidates
         grid_x, grid_y, values = Effects(found).plane(self.x, self.y)
         ax = self._begin(ax, SIZE)

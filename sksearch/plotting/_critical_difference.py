@@ -115,18 +115,6 @@ class CriticalDifferenceDisplay(Display):
         return cls(mean_ranks=ranks.mean(axis=0), names=names, critical_difference=cd).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draw the plot.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or None, default=None
-            Axes to draw on. None: a new figure.
-
-        Returns
-        -------
-        display : CriticalDifferenceDisplay
-            This display.
-        """
         n_methods = len(self.names)
         rows = _bar_rows(self.groups, gap=0.02 * (n_methods - 1))
         first_name = BAR_HEIGHT * (max(rows, default=-1) + 1) + 0.75

@@ -93,18 +93,6 @@ class DensityDisplay(Display):
         return cls(densities={n: Density(v, bandwidths[n]) for n, v in values.items()}).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draw the plot.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or None, default=None
-            Axes to draw on. None: a new figure.
-
-        Returns
-        -------
-        display : DensityDisplay
-            This display.
-        """
         ax = self._begin(ax, (7.5, 4))
         low = min(density.support[0] for density in self.densities.values())
         high = max(

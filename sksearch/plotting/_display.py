@@ -31,7 +31,18 @@ class Display(ABC):
 
     @abstractmethod
     def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draw on these axes, or on a new figure."""
+        """Draw the plot.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Axes to draw on. None: a new figure.
+
+        Returns
+        -------
+        display : Display
+            This display.
+        """
 
     def _begin(self, ax: "Axes | None", figsize: tuple[float, float]) -> Any:
         """Return the axes to draw on: `ax`, or new axes in a figure of this size."""

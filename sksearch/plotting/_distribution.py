@@ -128,18 +128,6 @@ class DistributionDisplay(Display):
         return cls(scores=scores, score_name=name).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draw the plot.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or None, default=None
-            Axes to draw on. None: a new figure.
-
-        Returns
-        -------
-        display : DistributionDisplay
-            This display.
-        """
         ax = self._begin(ax, (6.4, 3.8))
         finite = np.concatenate([s[np.isfinite(s)] for s in self.scores.values()])
         axis_of_scores(ax, finite)

@@ -86,18 +86,6 @@ class HypervolumeDisplay(Display):
         return cls(n_evaluations=n_evaluations, volume=volume).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draw the plot.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or None, default=None
-            Axes to draw on. None: a new figure.
-
-        Returns
-        -------
-        display : HypervolumeDisplay
-            This display.
-        """
         axes = self._begin(ax, (6.0, 3.6))
         tidy(axes)
         axes.step(self.n_evaluations, self.volume, where="post", color=shade_of_blue(0.7), lw=2)

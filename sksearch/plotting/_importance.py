@@ -87,18 +87,6 @@ class ImportanceDisplay(Display):
         return cls(importance=importance(found), folds=folds).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draw the plot.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or None, default=None
-            Axes to draw on. None: a new figure.
-
-        Returns
-        -------
-        display : ImportanceDisplay
-            This display.
-        """
         found = self.importance
         n = min(len(found.names), N_SHOWN)
         ax = self._begin(ax, (7, 1.6 + 0.32 * (n + 1)))

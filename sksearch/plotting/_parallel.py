@@ -113,18 +113,6 @@ class ParallelDisplay(Display):
         return cls(candidates=candidates, names=names, score_name=score).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draw the plot.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or None, default=None
-            Axes to draw on. None: a new figure.
-
-        Returns
-        -------
-        display : ParallelDisplay
-            This display.
-        """
         from matplotlib.collections import LineCollection
 
         found, n = self.candidates, len(self.names)

@@ -56,18 +56,6 @@ class RankDisplay(PlaneDisplay):
     """
 
     def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draw the plot.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or None, default=None
-            Axes to draw on. None: a new figure.
-
-        Returns
-        -------
-        display : RankDisplay
-            This display.
-        """
         found = self.candidates
         n = len(found.scores)
         ranks = rankdata(-found.scores)

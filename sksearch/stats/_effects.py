@@ -38,12 +38,10 @@ class Effects:
     ----------
     candidates : Candidates
         The candidates.
-    seed : int, default=0
-        Seed of the models and of the draws.
     """
 
-    def __init__(self, candidates: Candidates, seed: int = 0):
-        rng = np.random.default_rng(seed)
+    def __init__(self, candidates: Candidates):
+        rng = np.random.default_rng(0)
         self.axes = list(candidates.axes.values())
         U, y = candidates.encode(candidates.params), pull_in(candidates.scores)
         self.draws = candidates.draw(rng)

@@ -4,21 +4,18 @@
 v          best losses of the runs of one optimizer on one problem        (n_runs,)
 D          Kolmogorov-Smirnov: largest distance of two empirical          scalar
            distribution functions
-F          distribution of the loss of one draw: F(x) is the share of
-           losses <= x
 x          loss on a normalised axis: 0 is the best that any optimizer    (n_grid,)
            found on the problem, 1 the worst
 =========  =============================================================  ==================
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import ks_2samp, kstest
+from scipy.stats import ks_2samp
 
 from sksearch._utils._numerics import own_numerics
 from sksearch.stats._checks import check_count, check_finite, check_fraction
@@ -159,51 +156,6 @@ def _square(pairs, values, diagonal):
     matrix = np.full((j.max() + 1, j.max() + 1), diagonal)
     matrix[i, j] = matrix[j, i] = values
     return matrix
-
-
-@own_numerics()
-def ks_best_of(values: ArrayLike, n_draws: int, cdf: Callable[[np.ndarray], ArrayLike]) -> Any:
-    """Test whether losses are distributed as the best of `n_draws` independent draws.
-
-    The best loss of random search is. Hyperband has its lowest loss with flat curves, since
-    halving then never discards the best candidate.
-
-    Parameters
-    ----------
-    values : array-like of shape (n_runs,)
-        Best loss of each run.
-    n_draws : int
-        Number of candidates in a run.
-    cdf : callable
-        ``cdf(x)``, probability that the loss of one draw is at most `x`.
-
-    Returns
-    -------
-    result : object
-        Result of ``scipy.stats.kstest``, with ``statistic`` and ``pvalue``.
-
-    Raises
-    ------
-    ValueError
-        If `values` are not finite or `n_draws` is not positive.
-
-    Notes
-    -----
-    The distribution function of the best is ``1 - (1 - F(x))^n``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy.stats import uniform
-    >>> from sksearch.stats._optima import ks_best_of
-    >>> best = np.random.default_rng(0).random((1000, 128)).min(axis=1)
-    >>> bool(ks_best_of(best, 128, uniform.cdf).pvalue > 0.01)
-    True
-    >>> bool(ks_best_of(best, 100, uniform.cdf).pvalue > 0.01)
-    False
-    """
-    values, n_draws = check_finite(values, "values", 1), check_count(n_draws, "n_draws", 1)
-    return kstest(values, lambda x: 1 - (1 - np.asarray(cdf(x))) ** n_draws)
 
 
 @dataclass(frozen=True)

@@ -116,8 +116,8 @@ def order_kept(before: ArrayLike, after: ArrayLike) -> float:
     Returns
     -------
     share : float
-        Share in [0, 1]. A pair that is equal in both lists is in the same order; a pair that is
-        equal in one list alone is not.
+        Share in [0, 1]. A pair equal in both lists is in the same order; a pair equal in one list
+        alone is not.
 
     Raises
     ------

@@ -112,10 +112,6 @@ def selected_score(
         If `scores` has not two dimensions, the chosen candidate has no score, or `confidence`
         does not lie between 0 and 1.
 
-    See Also
-    --------
-    tied_candidates : Candidates that cannot be told from the chosen one.
-
     Notes
     -----
     Scores are the sum of a candidate's true score, an effect of the fold and noise. The prior over

@@ -18,9 +18,12 @@ from numpy.typing import ArrayLike
 from scipy.stats import norm, t as t_distribution
 
 from sksearch._utils._numerics import own_numerics
-from sksearch.stats._checks import check_fraction
-from sksearch.stats._noise import FLAT, checked_scores, pooled_variances
+from sksearch.stats._noise import FLAT, pooled_variances
 
+#: Probability, in all tests together, that a candidate as good as the chosen one is not tied, if
+#: the chosen one was named before scores were seen. The best of several equally good candidates is
+#: ahead of the worst by more luck: of five the probability is 0.08, of ten 0.15, of twenty 0.23.
+LEVEL = 0.05
 POWER = 0.8  # probability of detecting a difference of `Ties.visible`
 
 
@@ -45,44 +48,36 @@ class Ties:
 
 
 @own_numerics()
-def tied_candidates(
-    scores: ArrayLike,
+def find_ties(
+    y: np.ndarray,
     chosen: int,
+    z: np.ndarray | None = None,
     *,
-    rows: ArrayLike | None = None,
+    n_samples: int | None = None,
     test_ratio: float | None = None,
-    level: float = 0.05,
-) -> np.ndarray:
-    """Find the candidates tied with the chosen one.
+) -> Ties:
+    """Compare all candidates with the chosen one.
 
     Parameters
     ----------
-    scores : array-like of shape (n_candidates, n_folds)
-        Greater is better. Candidates that lack a fold are not tied: they failed, or were dropped.
+    y : ndarray of shape (n_candidates, n_folds)
+        Scores, NaN if missing. Candidates that lack a fold are not tied: they failed, or were
+        dropped.
     chosen : int
         Row of the chosen candidate.
-    rows : array-like of shape (n_candidates, n_rows) or None, default=None
-        Contribution of each row of data, or block of rows, to the mean score of each candidate: of
-        accuracy 1 / n_rows for a right prediction and 0 for a wrong one. NaN for candidates with
-        unknown rows. None: the scores on the folds are compared, which show less.
+    z : ndarray of shape (n_candidates, n_blocks) or None, default=None
+        Contributions of blocks of rows to the mean scores: of accuracy 1 / n_rows for a right
+        prediction and 0 for a wrong one. NaN for candidates with unknown rows. None: the scores on
+        the folds are compared, which show less.
+    n_samples : int or None, default=None
+        Number of rows in all blocks; None for blocks of one row.
     test_ratio : float or None, default=None
         Rows of a test fold for each row of its training fold. None: 1 / (n_folds - 1).
-    level : float, default=0.05
-        Probability, in all tests together, that a candidate as good as the chosen one is not
-        tied, if the chosen one was named before scores were seen. The best of several equally
-        good candidates is ahead of the worst by more luck: of five the probability is 0.08, of
-        ten 0.15, of twenty 0.23.
 
     Returns
     -------
-    tied : ndarray of bool of shape (n_candidates,)
-        True for the chosen one as well.
-
-    Raises
-    ------
-    ValueError
-        If `scores` does not have two dimensions, `rows` has a different number of candidates, the
-        chosen candidate has no score, or `level` does not lie between 0 and 1.
+    ties : Ties
+        The tied candidates.
 
     Notes
     -----
@@ -100,47 +95,11 @@ def tied_candidates(
 
     Examples
     --------
-    >>> from sksearch.stats._ties import tied_candidates
-    >>> tied_candidates([[0.90, 0.80, 0.85], [0.91, 0.79, 0.84], [0.60, 0.50, 0.56]], 0).tolist()
+    >>> import numpy as np
+    >>> from sksearch.stats._ties import find_ties
+    >>> y = np.array([[0.90, 0.80, 0.85], [0.91, 0.79, 0.84], [0.60, 0.50, 0.56]])
+    >>> find_ties(y, 0).tied.tolist()
     [True, True, False]
-    """
-    check_fraction(level, "level")
-    y, chosen = checked_scores(scores, chosen)
-    z = None if rows is None else np.asarray(rows, dtype=float)
-    if z is not None and (z.ndim != 2 or len(z) != len(y)):
-        raise ValueError(f"rows has shape {z.shape}: pass a row for each of {len(y)} candidates.")
-    return find_ties(y, chosen, z, test_ratio=test_ratio, level=level).tied
-
-
-@own_numerics()
-def find_ties(
-    y: np.ndarray,
-    chosen: int,
-    z: np.ndarray | None = None,
-    *,
-    n_samples: int | None = None,
-    test_ratio: float | None = None,
-    level: float = 0.05,
-) -> Ties:
-    """Compare all candidates with the chosen one.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_candidates, n_folds)
-        Scores, NaN if missing.
-    chosen : int
-        Row of the chosen candidate.
-    z : ndarray of shape (n_candidates, n_blocks) or None, default=None
-        Contributions of blocks of rows to the mean scores.
-    n_samples : int or None, default=None
-        Number of rows in all blocks; None for blocks of one row.
-    test_ratio, level : float
-        As for `tied_candidates`.
-
-    Returns
-    -------
-    ties : Ties
-        The tied candidates.
     """
     complete = np.isfinite(y).all(axis=1)
     others = np.flatnonzero(complete & (np.arange(len(y)) != chosen))
@@ -159,8 +118,8 @@ def find_ties(
         error, df = np.where(known, own, error), np.where(known, np.inf, df)
     measured = np.isfinite(error)  # a single fold has no error
     p = _p_values(d[measured], error[measured], df[measured])
-    tied[others[measured]] = holm(p) >= level
-    return Ties(tied, by_rows, _visible(error, df, tied[others], level))
+    tied[others[measured]] = holm(p) >= LEVEL
+    return Ties(tied, by_rows, _visible(error, df, tied[others]))
 
 
 def _error_of_rows(differences, d, n_samples):
@@ -193,12 +152,12 @@ def _p_values(d, error, df):
     return np.where(d > 0, 2 * tail, 1.0)
 
 
-def _visible(error, df, tied, level):
+def _visible(error, df, tied):
     """Smallest difference that the tests would have detected for tied candidates."""
     kept = np.isfinite(error) & (tied if tied.any() else True)
     if not kept.any():
         return math.nan
-    tail, df = level / 2 / max(1, tied.sum()), np.median(df[kept])
+    tail, df = LEVEL / 2 / max(1, tied.sum()), np.median(df[kept])
     reach = norm.isf(tail) if np.isinf(df) else t_distribution.isf(tail, df)
     return float(np.median(error[kept]) * (reach + norm.ppf(POWER)))
 

@@ -7,6 +7,15 @@ import pytest
 from sksearch.checkpoint._checkpoint import Checkpoint
 from tests import scripts
 from tests.checkpoint.samples import HEADER, SPLITS, records
+from tests.interrupted import Trouble
+
+
+@pytest.fixture(autouse=True)
+def calm():
+    """No trouble."""
+    Trouble.after = None
+    yield
+    Trouble.after = None
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from sksearch.checkpoint._signature import sign
 from sksearch.fitting.run import _findings
 from sksearch.search import JournalError, SearchMismatchError
 from tests.checkpoint.test_resume import EPOCHS, files, fit_and_stop, make, outcome
-from tests.interrupted import Noisy, Trouble, X, Y
+from tests.interrupted import Noisy, X, Y
 
 GONE = object()
 CHOICE, OBJECT = {"is": "choice", "k": 0, "i": -5, "t": ""}, {"is": "numpy", "t": "O", "v": 1}
@@ -30,14 +30,6 @@ JUNK = [
     GONE, None, -1, 0, 10**18, 10**400, 1.5, np.nan, "x", "../../x", "\0", True, [], [1], [[1]],
     {}, {"a": 1}, DEEP, CHOICE, OBJECT, {"is": "tuple", "v": 3}, {"is": "dict", "v": [[[], []]]},
 ]  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def calm():
-    """No trouble."""
-    Trouble.after = None
-    yield
-    Trouble.after = None
 
 
 @pytest.fixture(scope="module")

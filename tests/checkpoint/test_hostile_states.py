@@ -14,7 +14,7 @@ from sksearch.checkpoint._lines import decode, encode
 from sksearch.fitting.run._states import dump_state
 from sksearch.search import JournalError
 from tests.checkpoint.test_resume import fit_and_stop, make, outcome
-from tests.checkpoint.test_signature import Bomb, calm  # noqa: F401  # a fixture
+from tests.checkpoint.test_signature import Bomb
 from tests.interrupted import Noisy, X, Y
 
 pytestmark = [

@@ -14,7 +14,7 @@ from sksearch._utils._filesystem import FileSystem
 from sksearch.checkpoint import _signature
 from sksearch.checkpoint._signature import is_signed, key_file, key_trouble, make_key, sign
 from tests.checkpoint.test_resume import fit_and_stop, make, outcome
-from tests.checkpoint.test_signature import Bomb, calm, forge  # noqa: F401  # a fixture
+from tests.checkpoint.test_signature import Bomb, forge
 from tests.interrupted import X, Y
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="modes and links of POSIX")

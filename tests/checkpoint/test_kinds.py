@@ -74,7 +74,6 @@ EXAMPLES = {
     ),
     "sha": (["0" * 64, "0123456789abcdef" * 4], [None, 0, "", "0" * 63, "0" * 65, "G" * 64]),
     "ascii_text": (["", "ab"], [None, 1, "é"]),
-    "params": ([{}, {"C": 1}], [None, [], "C"]),
     "random_state": (
         [0, 7, {"state": []}, {"state": ["MT19937", [1]]}],
         [None, -1, {}, {"state": "MT19937"}, {"state": None}, [1]],

@@ -15,7 +15,7 @@ import sksearch
 from sksearch.samplers import GPSampler
 from sksearch.schedulers import FullFidelity
 from tests.checkpoint.test_resume import fit_and_stop, lines
-from tests.interrupted import Noisy, Trouble, X, Y, scorer
+from tests.interrupted import Noisy, X, Y, scorer
 
 SPACE = {"quality": uniform(), "n_units": randint(1, 9)}
 LISTS = {"quality": [i / 16 for i in range(16)], "n_units": [1, 2, 3]}
@@ -31,14 +31,6 @@ SEARCHES = [
     # A larger grid is another space; gradients have a test of their own.
     if name.endswith("SearchCV") and "Grid" not in name and name != "HypergradientSearchCV"
 ]
-
-
-@pytest.fixture(autouse=True)
-def calm():
-    """No trouble."""
-    Trouble.after = None
-    yield
-    Trouble.after = None
 
 
 def grown_by(name):

@@ -10,7 +10,7 @@ import pytest
 from sksearch.checkpoint.identity._reached import Reached
 from sksearch.search import SearchMismatchError
 from tests.checkpoint.test_resume import fit_and_stop, make, outcome
-from tests.interrupted import Trouble, X, Y, scorer
+from tests.interrupted import X, Y, scorer
 
 SCRIPT = '''
 import numpy as np
@@ -100,14 +100,6 @@ search = SuccessiveHalvingSearchCV(
     cv=folds, scoring=scorer, refit="one", random_state=0,
 )
 '''
-
-
-@pytest.fixture(autouse=True)
-def calm():
-    """No trouble."""
-    Trouble.after = None
-    yield
-    Trouble.after = None
 
 
 CHANGING = {  # what is changed, and what the error names

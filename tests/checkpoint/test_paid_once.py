@@ -24,14 +24,6 @@ from tests.interrupted import Noisy, Trouble, X, Y, scorer
 QUALITIES = [0.75, 0.5, 0.25, 0.9, 0.1]
 
 
-@pytest.fixture(autouse=True)
-def calm():
-    """No trouble."""
-    Trouble.after = None
-    yield
-    Trouble.after = None
-
-
 def interrupt_after(search, n):
     """Fit, and be interrupted when so many scores have been computed in this process."""
     Trouble.after, Trouble.happens = n, lambda: signal.raise_signal(signal.SIGINT)

@@ -26,17 +26,9 @@ from sksearch.checkpoint._records import (
 from sksearch.fitting.run._tasks import Output
 from sksearch.search import JournalError
 from tests.checkpoint.test_resume import fit_and_stop, leftovers, lines, make, outcome
-from tests.interrupted import Noisy, Trouble, X, Y, scorer
+from tests.interrupted import Noisy, X, Y, scorer
 
 N = len(X)
-
-
-@pytest.fixture(autouse=True)
-def calm():
-    """No trouble."""
-    Trouble.after = None
-    yield
-    Trouble.after = None
 
 
 def records_of(folder):

@@ -21,14 +21,6 @@ from sksearch.search import SearchLockedError, SearchMismatchError
 from tests.interrupted import Big, Noisy, Other, Trouble, X, Y, scorer
 
 
-@pytest.fixture(autouse=True)
-def calm():
-    """No trouble."""
-    Trouble.after, Trouble.refit_fails = None, False
-    yield
-    Trouble.after, Trouble.refit_fails = None, False
-
-
 @pytest.fixture
 def folder(tmp_path):
     return tmp_path / "checkpoint"
@@ -285,17 +277,6 @@ def test_the_checkpoint_of_another_search_is_left_as_it_is(what, folder):  # row
     assert {**files(folder), "lock": b""} == {**before, "lock": b""}
 
 
-def test_other_data_are_another_search(folder):  # row 41
-    search = make(folder=folder)
-    fit_and_stop(search, 10)
-    before = files(folder)
-    for data in ((X + 1e-12, Y), (X, 1 - Y), (X[:30], Y[:30])):
-        with pytest.raises(SearchMismatchError, match="data differs"):
-            search.fit(*data)
-    assert {**files(folder), "lock": b""} == {**before, "lock": b""}
-    assert outcome(search.fit(X, Y)) == outcome(make().fit(X, Y))
-
-
 def test_a_directory_in_use_is_refused_to_a_larger_search_as_well(folder):  # row 40
     make("random", folder).fit(X, Y)
     with Checkpoint(folder), pytest.raises(SearchLockedError, match="in use"):
@@ -316,19 +297,6 @@ def test_a_finished_search_is_only_refitted(name, folder, log):  # row 46
     assert search.best_estimator_.total_ == total
     assert {line.split()[2] for line in lines(log)[n_lines:]} == {str(len(Y))}
     assert leftovers(folder) == []
-
-
-@pytest.mark.parametrize("name", ["hyperband", "random"])
-def test_a_refit_that_failed_is_all_that_is_left_to_do(name, folder, log):  # row 51
-    search = make(name, folder, log, refit=True)
-    Trouble.refit_fails = True
-    with pytest.raises(RuntimeError, match="no refit today"):
-        search.fit(X, Y)
-    assert search.best_params_
-    n_lines, Trouble.refit_fails = len(lines(log)), False
-    search.fit(X, Y)
-    assert {line.split()[2] for line in lines(log)[n_lines:]} == {str(len(Y))}
-    assert search.best_estimator_.n_steps_ in (1, 9)
 
 
 def test_to_read_what_is_known_trains_nothing_but_the_best(folder, log):

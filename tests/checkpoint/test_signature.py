@@ -15,15 +15,7 @@ from sksearch.checkpoint._lines import decode, encode
 from sksearch.fitting.run._states import SavedState, dump_state
 from sksearch.fitting.run._tasks import Task
 from tests.checkpoint.test_resume import fit_and_stop, make, outcome
-from tests.interrupted import Noisy, Trouble, X, Y
-
-
-@pytest.fixture(autouse=True)
-def calm():
-    """No trouble."""
-    Trouble.after = None
-    yield
-    Trouble.after = None
+from tests.interrupted import Noisy, X, Y
 
 
 @pytest.fixture

@@ -11,18 +11,10 @@ from sklearn.model_selection import cross_val_score
 from sksearch import load_history
 from sksearch.checkpoint._checkpoint import Checkpoint
 from tests.checkpoint.test_resume import fit_and_stop, make, outcome
-from tests.interrupted import Noisy, Trouble, X, Y
+from tests.interrupted import Noisy, X, Y
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="links, pipes and owners of Unix")
 FILES = ["lock", "journal.jsonl", "splits.npz"]
-
-
-@pytest.fixture(autouse=True)
-def calm():
-    """No trouble."""
-    Trouble.after = None
-    yield
-    Trouble.after = None
 
 
 @pytest.fixture

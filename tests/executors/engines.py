@@ -5,6 +5,7 @@ import logging
 import os
 import sys
 import tempfile
+import time
 import warnings
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import lru_cache
@@ -15,6 +16,8 @@ import joblib
 import pytest
 
 from sksearch.executors import FuturesBackend
+from sksearch.executors._loop import Workload
+from sksearch.history import Result
 
 ROOT = Path(__file__).parents[2]
 ENGINES = ("dask", "ray", "processes", "threads", "mpi", "spark")
@@ -165,3 +168,28 @@ def _let_workers_import_tests():
     paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if str(ROOT) not in paths:
         os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, paths)])
+
+
+def square(context, task, environment):
+    time.sleep(task % 3 / 100)
+    return context["offset"] + task**2
+
+
+class Squares(Workload):
+    """Each job is two tasks; its score is a function of the trial."""
+
+    def __init__(self, limit=None):
+        self.told_jobs, self.limit = [], limit
+
+    def tasks(self, job):
+        return [job.trial_id, job.trial_id + 1]
+
+    def collect(self, job, outputs):
+        assert outputs == [1 + job.trial_id**2, 1 + (job.trial_id + 1) ** 2]
+        return Result(job.params["x"] - 1 / job.resource)
+
+    def on_result(self, job):
+        self.told_jobs.append((job.trial_id, job.resource))
+
+    def seconds_left(self):
+        return 0 if self.limit is not None and len(self.told_jobs) >= self.limit else None

@@ -19,21 +19,23 @@ from scipy.stats import uniform
 from sksearch.executors import FuturesBackend
 from sksearch.executors._factory import make_executor
 from sksearch.executors._limits import Limits, LostTask
-from sksearch.executors._loop import Workload, drive
+from sksearch.executors._loop import drive
 from sksearch.executors.remote import _executor as executor_module
 from sksearch.executors.remote._worker import TaskMessage, shared_in_process
-from sksearch.history import Problem, Result
+from sksearch.history import Problem
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import Hyperband
 from sksearch.search import EngineLostError
 from sksearch.space import Space
 from sksearch.study import Study
 from tests.executors.engines import (
+    Squares,
     all_engines,
     dask_client,
     engine,
     new_dask_cluster,
     new_process_pool,
+    square,
     start_ray,
 )
 
@@ -41,25 +43,6 @@ pytestmark = pytest.mark.timeout(150)  # an engine that hangs must not block the
 FRAGILE = ("processes", "threads")  # engines that a crash of a worker breaks
 
 start = partial(make_executor, pre_dispatch="2*n_jobs", n_jobs=None)
-
-
-class Squares(Workload):
-    """Each job is two tasks; its score is a function of the trial."""
-
-    def tasks(self, job):
-        return [job.trial_id, job.trial_id + 1]
-
-    def collect(self, job, outputs):
-        assert outputs == [1 + job.trial_id**2, 1 + (job.trial_id + 1) ** 2]
-        return Result(job.params["x"] - 1 / job.resource)
-
-    def on_result(self, job):
-        pass
-
-
-def square(context, task, environment):
-    time.sleep(task % 3 / 100)
-    return context["offset"] + task**2
 
 
 def trials_of(executor):

@@ -25,31 +25,7 @@ from sksearch.samplers import RandomSampler
 from sksearch.schedulers import ASHA, FullFidelity, Hyperband
 from sksearch.space import Space
 from sksearch.study import Study
-
-
-def square(context, task, environment):
-    time.sleep(task % 3 / 100)
-    return context["offset"] + task**2
-
-
-class Squares(Workload):
-    """Each job is two tasks; its score is a function of the trial."""
-
-    def __init__(self, limit=None):
-        self.told_jobs, self.limit = [], limit
-
-    def tasks(self, job):
-        return [job.trial_id, job.trial_id + 1]
-
-    def collect(self, job, outputs):
-        assert outputs == [1 + job.trial_id**2, 1 + (job.trial_id + 1) ** 2]
-        return Result(job.params["x"] - 1 / job.resource)
-
-    def on_result(self, job):
-        self.told_jobs.append((job.trial_id, job.resource))
-
-    def seconds_left(self):
-        return 0 if self.limit is not None and len(self.told_jobs) >= self.limit else None
+from tests.executors.engines import Squares, square
 
 
 def study():

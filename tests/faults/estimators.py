@@ -12,19 +12,45 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import rv_discrete, uniform
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_classification
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import SGDClassifier
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
-from sksearch import RandomSearchCV, SuccessiveHalvingSearchCV
+from sksearch import HyperbandSearchCV, RandomSearchCV, SuccessiveHalvingSearchCV
 from sksearch._utils._compat import cloudpickle
+from tests.comparisons import assert_same_results
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 X, Y = make_classification(60, 4, n_informative=3, n_redundant=0, random_state=0)
 QUALITIES = {"quality": (np.arange(1, 10) / 10).tolist()}
 FEW = {"quality": [0.1, 0.2, 0.3, 0.4]}
+TRIPLE = {"quality": [0.1, 0.2, 0.3]}
+jobs = pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+#: Values of a parameter.
+STRANGE = [
+    "ünïcode ☃ \U0001f600",
+    "spaces and\nlines\tand \x00 zero",
+    "long" * 5000,
+    "",
+    None,
+    np.array([0.3, 0.7]),
+    np.zeros((2, 2)),
+    len,
+    lambda x: x,
+    SVC(C=2),
+    StandardScaler,
+    {"a": [1, {2}]},
+    (1, (2, 3)),
+    True,
+    1,
+    1.0,
+    rv_discrete(values=([1, 2], [0.5, 0.5])),
+]
 
 
 def note(log, X, value):
@@ -83,6 +109,28 @@ def halving(estimator=None, space=QUALITIES, **kwargs):
     return SuccessiveHalvingSearchCV(Fake() if estimator is None else estimator, space, **kwargs)
 
 
+def hyperband(estimator, space=None, resource="epochs", **kwargs):
+    """A small search: 9 candidates at 1, 3 at 3, 1 at 9 and two more brackets."""
+    limits = {"n_samples": {"min_resources": 6}, "folds": {}}.get(resource, {"max_resources": 9})
+    space = {"quality": uniform()} if space is None else space
+    kwargs = {"cv": 9 if resource == "folds" else 2, "random_state": 0} | limits | kwargs
+    return HyperbandSearchCV(estimator, space, resource=resource, **kwargs)
+
+
+class NotTwiceError(Exception):
+    """Can be pickled, but not read back."""
+
+    def __init__(self, first, second):
+        super().__init__("of two arguments")
+
+
+class NeverError(Exception):
+    """Cannot be pickled."""
+
+    def __reduce__(self):
+        raise TypeError("not this one")
+
+
 class SlowSGD(SGDClassifier):
     """Takes a while for each epoch, and notes it in a log."""
 
@@ -131,13 +179,7 @@ def fit_with_one_warning(search, match, category=FitFailedWarning):
 
 def assert_same(search, other):
     """See that two searches found the same, times apart."""
-    found, expected = search.cv_results_, other.cv_results_
-    assert found.keys() == expected.keys()
-    assert found["params"] == expected["params"]
-    for name in expected:
-        if name != "params" and "_time" not in name:
-            np.testing.assert_array_equal(found[name], expected[name], err_msg=name)
-    assert search.best_params_ == other.best_params_
+    assert_same_results(search, other)
     assert search.statuses_ == other.statuses_
 
 

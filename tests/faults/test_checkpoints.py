@@ -13,8 +13,8 @@ import joblib
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.linear_model import SGDClassifier
 from sklearn.model_selection import KFold
-from sklearn.svm import SVC
 
 from sksearch._utils._compat import cloudpickle
 from sksearch.checkpoint._checkpoint import read_journal
@@ -26,6 +26,7 @@ from tests import scripts
 from tests.faults.engine import ROOT, Engine, end
 from tests.faults.estimators import (
     FEW,
+    STRANGE,
     Fake,
     X,
     Y,
@@ -80,20 +81,6 @@ def journal_of(search):
     return Path(search.checkpoint_dir, "journal.jsonl")
 
 
-STRANGE = [
-    "ünïcode ☃ \U0001f600",
-    "spaces and\nlines\tand \x00 zero",
-    "long" * 5000,
-    None,
-    np.array([0.3, 0.7]),
-    len,
-    lambda x: x,
-    SVC(C=2),
-    (1, (2, 3)),
-    {"a": [1, {2}]},
-]
-
-
 class AnyName(Fake):
     """Takes parameters of any name."""
 
@@ -116,7 +103,7 @@ class AnyName(Fake):
 def test_values_and_names_of_any_kind_are_searched_and_noted(tmp_path):  # row 38
     log = tmp_path / "log"
     space = {"ballast": STRANGE}
-    search = random_search(Fake(log=str(log)), space, n_iter=10, checkpoint_dir=tmp_path / "c")
+    search = random_search(Fake(log=str(log)), space, n_iter=17, checkpoint_dir=tmp_path / "c")
     first = search.fit(X, Y).cv_results_["param_ballast"]
     assert isinstance(first, np.ma.MaskedArray)
     assert [type(value) for value in first] == [type(value) for value in STRANGE]
@@ -322,3 +309,5 @@ def test_a_second_fit_is_fresh_or_takes_all_from_its_directory(tmp_path):  # row
     assert_same(search.fit(X, Y), first)
     assert len(trainings(tmp_path / "log")) == 3 * 4 * 2
     assert search.best_estimator_.n_calls_ == 1
+    search = random_search(SGDClassifier(), {"alpha": [0.1]}, n_iter=1).fit(X, Y)
+    assert search.fit(X[:, :2], Y).n_features_in_ == 2

@@ -60,12 +60,13 @@ def test_rows_in_any_container_are_passed_through_untouched(tmp_path):  # row 33
             grid.fit(data, Y).cv_results_["mean_test_score"],
         )
     frame = pd.DataFrame({"x": X[:, 0], "colour": np.where(Y, "red", "blue")})
-    frame["colour"] = frame["colour"].astype("category")
     columns = make_column_transformer((OneHotEncoder(), ["colour"]), remainder="passthrough")
     pipe = make_pipeline(columns, SGDClassifier(random_state=0))
-    search = halving(pipe, {"sgdclassifier__alpha": [1e-3, 1e-2]}).fit(frame, Y)
-    assert search.best_score_ == 1
-    assert search.feature_names_in_.tolist() == ["x", "colour"]
+    for dtype in ("category", object, "str"):
+        frame["colour"] = frame["colour"].astype(dtype)
+        search = halving(pipe, {"sgdclassifier__alpha": [1e-3, 1e-2]}).fit(frame, Y)
+        assert search.best_score_ == 1
+        assert search.feature_names_in_.tolist() == ["x", "colour"]
 
 
 class Weighed(Fake):

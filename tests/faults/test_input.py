@@ -10,15 +10,14 @@ from scipy import sparse
 from scipy.stats import loguniform, randint, uniform
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.compose import make_column_transformer
 from sklearn.datasets import make_classification
 from sklearn.exceptions import FitFailedWarning
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression, SGDClassifier
-from sklearn.model_selection import GridSearchCV, KFold, LeaveOneOut
+from sklearn.linear_model import SGDClassifier
+from sklearn.model_selection import KFold, LeaveOneOut
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -366,20 +365,6 @@ CONTAINERS = {
 }
 
 
-@pytest.mark.few(5)
-@pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("container", CONTAINERS)
-def test_rows_in_any_container_give_the_scores_of_grid_search(container, n_jobs):  # row 33
-    data, grid = CONTAINERS[container](X), {"C": [0.01, 1.0]}
-    search = RandomSearchCV(LogisticRegression(), grid, n_iter=2, cv=3, n_jobs=n_jobs)
-    search.fit(data, Y)
-    expected = GridSearchCV(LogisticRegression(), grid, cv=3).fit(data, Y)
-    np.testing.assert_array_equal(
-        search.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"]
-    )
-    assert hasattr(search, "feature_names_in_") == (container in ("pandas", "polars"))
-
-
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("container", CONTAINERS)
 def test_rows_in_any_container_can_be_trained_by_epochs(container, n_jobs):  # row 33
@@ -389,34 +374,8 @@ def test_rows_in_any_container_can_be_trained_by_epochs(container, n_jobs):  # r
         max_resources=3, cv=2, n_jobs=n_jobs, error_score="raise",
     )  # fmt: skip
     assert search.fit(data, Y).predict(data).shape == (60,)
+    assert hasattr(search, "feature_names_in_") == (container in ("pandas", "polars"))
     assert search.cv_results_["n_resources"].max() == 3
-
-
-@pytest.mark.slow
-def test_a_memory_map_gives_the_scores_of_the_array(tmp_path):  # row 33
-    np.save(tmp_path / "X.npy", X)
-    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    search = HyperbandSearchCV(SVC(), {"C": [0.1, 1.0, 10.0]}, random_state=0, n_jobs=2)
-    np.testing.assert_array_equal(
-        search.fit(mapped, Y).cv_results_["mean_test_score"],
-        search.fit(X, Y).cv_results_["mean_test_score"],
-    )
-
-
-@pytest.mark.filterwarnings("ignore:Column 'colour' of X gives y away")
-@pytest.mark.parametrize("dtype", ["category", object, "str"])
-def test_columns_of_strings_reach_the_pipeline_untouched(dtype):  # row 33
-    frame = pd.DataFrame({"x": X[:, 0], "colour": np.where(Y, "red", "blue")})
-    frame["colour"] = frame["colour"].astype(dtype)
-    pipe = make_pipeline(
-        make_column_transformer((OneHotEncoder(), ["colour"]), remainder="passthrough"),
-        SGDClassifier(random_state=0),
-    )
-    search = HyperbandSearchCV(
-        pipe, {"sgdclassifier__alpha": [1e-3, 1e-2]}, resource="epochs", max_resources=9, cv=3
-    ).fit(frame, Y)
-    assert search.best_score_ == 1
-    assert list(search.feature_names_in_) == ["x", "colour"]
 
 
 def test_test_folds_of_one_row_are_enough():  # row 33

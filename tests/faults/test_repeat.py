@@ -4,37 +4,27 @@ import copy
 import os
 import pickle
 import sys
-import threading
-import time
 
 import numpy as np
 import pytest
-from scipy.stats import loguniform, rv_discrete, uniform
+from scipy.stats import loguniform, uniform
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.datasets import make_classification
 from sklearn.decomposition import LatentDirichletAllocation
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import SGDClassifier
-from sklearn.model_selection import ParameterGrid, cross_val_score
+from sklearn.model_selection import ParameterGrid
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
-from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sksearch import HyperbandSearchCV, RandomSearchCV, SearchCV
 from sksearch._utils._compat import cloudpickle
 from sksearch.search import QuasiRandomSearchCV
+from tests.faults.estimators import STRANGE, TRIPLE, X, Y, hyperband, jobs
 
 # Workers cannot import this file, so its estimators travel by value.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
-
-X, Y = make_classification(60, 4, n_informative=3, n_redundant=0, random_state=0)
-non_finite = pytest.mark.filterwarnings("ignore:One or more of the test scores:UserWarning")
-jobs = pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
-QUALITIES = {"quality": np.arange(1, 10) / 10}
-TRIPLE = {"quality": [0.1, 0.2, 0.3]}
-RESOURCES = pytest.mark.parametrize("resource", ["epochs", "n_samples", "folds", "n_units"])
 
 
 class Fake(ClassifierMixin, BaseEstimator):
@@ -55,14 +45,6 @@ class Fake(ClassifierMixin, BaseEstimator):
 
     def score(self, X, y):
         return float(self.quality)
-
-
-def hyperband(estimator, space=None, resource="epochs", **kwargs):
-    """A small search: 9 candidates at 1, 3 at 3, 1 at 9 and two more brackets."""
-    limits = {"n_samples": {"min_resources": 6}, "folds": {}}.get(resource, {"max_resources": 9})
-    space = {"quality": uniform()} if space is None else space
-    kwargs = {"cv": 9 if resource == "folds" else 2, "random_state": 0} | limits | kwargs
-    return HyperbandSearchCV(estimator, space, resource=resource, **kwargs)
 
 
 # ---- the same again
@@ -104,15 +86,6 @@ def test_a_search_leaves_the_global_generator_where_it_was():  # row 37
     assert np.random.random_sample() == expected
 
 
-def test_an_estimator_that_changes_its_parameters_cannot_be_cloned():  # row 37
-    class Rounds(Fake):
-        def __init__(self, quality=0.5):
-            self.quality = np.round([quality])
-
-    with pytest.raises(RuntimeError, match="Cannot clone"):
-        RandomSearchCV(Rounds(), {"quality": [0.1]}, n_iter=1).fit(X, Y)
-
-
 # ---- copies, and fitting again
 
 
@@ -146,41 +119,6 @@ def test_a_pickle_holds_no_data(n_jobs):  # row 45
     assert len(pickle.dumps(search)) < 20_000
 
 
-@pytest.mark.few(1)
-@pytest.mark.slow
-@jobs
-def test_a_search_that_is_running_in_a_thread_can_be_copied(n_jobs):  # row 45
-    class Slow(Fake):
-        def partial_fit(self, X, y, classes=None):
-            time.sleep(0.01)
-            return super().partial_fit(X, y, classes)
-
-    search = hyperband(Slow(), n_jobs=n_jobs)
-    thread = threading.Thread(target=search.fit, args=(X, Y))
-    thread.start()
-    n_copies = 0
-    while thread.is_alive():
-        cloudpickle.loads(cloudpickle.dumps(search))
-        copy.deepcopy(search), clone(search)
-        n_copies += 1
-        time.sleep(0.01)
-    thread.join()
-    assert n_copies > 1
-    assert search.best_score_ == search.best_params_["quality"]
-
-
-@pytest.mark.few(1)
-@jobs
-def test_a_second_fit_is_a_fresh_run(n_jobs):  # row 46
-    search = hyperband(SGDClassifier(), {"alpha": loguniform(1e-4, 1)}, n_jobs=n_jobs)
-    first = search.fit(X, Y).cv_results_["mean_test_score"]
-    history = search.history_
-    search.fit(X[:, :2], Y)
-    assert search.n_features_in_ == 2
-    assert search.history_ is not history
-    np.testing.assert_array_equal(search.fit(X, Y).cv_results_["mean_test_score"], first)
-
-
 def test_a_second_fit_that_fails_leaves_nothing_of_the_first():  # row 46
     search = RandomSearchCV(Fake(), TRIPLE, n_iter=3).fit(X, Y)
     search.set_params(param_distributions={"quality": []})
@@ -188,14 +126,6 @@ def test_a_second_fit_that_fails_leaves_nothing_of_the_first():  # row 46
         search.fit(X, Y)
     assert not hasattr(search, "best_estimator_")
     assert not hasattr(search, "cv_results_")
-
-
-@pytest.mark.whole
-@pytest.mark.slow
-def test_a_search_inside_of_cross_validation_needs_no_more_processes():
-    search = hyperband(SGDClassifier(random_state=0), {"alpha": loguniform(1e-4, 1)}, n_jobs=2)
-    scores = cross_val_score(search, X, Y, cv=2, n_jobs=2)
-    np.testing.assert_array_equal(scores, cross_val_score(search.set_params(n_jobs=1), X, Y, cv=2))
 
 
 def test_a_search_inside_of_a_search_starts_no_workers_of_workers():
@@ -211,37 +141,6 @@ def test_a_search_inside_of_a_search_starts_no_workers_of_workers():
 
 # ---- odd values of parameters
 
-STRANGE = [
-    "ünïcode ☃ \U0001f600",
-    "spaces and\nlines\tand \x00 zero",
-    "long" * 5000,
-    "",
-    None,
-    np.array([0.3, 0.7]),
-    np.zeros((2, 2)),
-    len,
-    lambda x: x,
-    SVC(C=2),
-    StandardScaler,
-    {"a": [1, {2}]},
-    (1, (2, 3)),
-    True,
-    1,
-    1.0,
-    rv_discrete(values=([1, 2], [0.5, 0.5])),
-]
-
-
-@jobs
-def test_values_of_any_kind_can_be_searched(n_jobs):  # row 38
-    search = RandomSearchCV(
-        Fake(), {"ballast": STRANGE}, n_iter=len(STRANGE), n_jobs=n_jobs, verbose=0
-    ).fit(X, Y)
-    assert len(search.cv_results_["params"]) == len(STRANGE)
-    column = search.cv_results_["param_ballast"]
-    assert isinstance(column, np.ma.MaskedArray)
-    assert [type(value) for value in column] == [type(value) for value in STRANGE]
-
 
 @jobs
 def test_values_of_any_kind_can_be_promoted(n_jobs):  # row 38
@@ -250,21 +149,6 @@ def test_values_of_any_kind_can_be_promoted(n_jobs):  # row 38
         n_jobs=n_jobs, random_state=0,
     ).fit(X, Y)  # fmt: skip
     assert (search.cv_results_["n_resources"] == 9).sum() == 1 + 1 + 3
-
-
-def test_names_of_any_kind_can_be_searched():  # row 38
-    class AnyName(Fake):
-        def get_params(self, deep=True):
-            return dict(vars(self)) or {"quality": 0.5}
-
-        def set_params(self, **params):
-            vars(self).update(params)
-            return self
-
-    names = ["größe ☃", "two words", "x" * 1000]
-    space = {name: [0.1, 0.2] for name in names}
-    search = RandomSearchCV(AnyName(), space, n_iter=8).fit(X, Y)
-    assert {f"param_{name}" for name in names} <= set(search.cv_results_)
 
 
 def test_a_parameter_that_some_candidates_lack_is_masked():  # row 38
@@ -288,17 +172,3 @@ def test_functions_as_values_reach_the_workers():  # row 38
 def test_zero_workers_are_refused(cls):  # row 49
     with pytest.raises(ValueError, match="n_jobs=0 leaves no worker"):
         cls(Fake(), {"quality": uniform()}, n_jobs=0).fit(X, Y)
-
-
-@pytest.mark.few(1)
-@pytest.mark.slow
-@pytest.mark.parametrize("n_jobs", [-1, 3])
-def test_any_other_count_of_workers_gives_the_same_scores(n_jobs):  # row 49
-    def scores(n_jobs):
-        search = HyperbandSearchCV(
-            SGDClassifier(), {"alpha": loguniform(1e-4, 1)}, resource="epochs",
-            max_resources=3, cv=2, random_state=0, n_jobs=n_jobs,
-        )  # fmt: skip
-        return search.fit(X, Y).cv_results_["mean_test_score"]
-
-    np.testing.assert_array_equal(scores(n_jobs), scores(None))

@@ -35,6 +35,7 @@ from sksearch.fitting.run._tasks import CurveTask, Output
 from sksearch.resources._data import SamplesResource
 from sksearch.schedulers import FullFidelity
 from sksearch.space import Outcome, Space
+from tests.comparisons import assert_same_results
 
 X, y = load_breast_cancer(return_X_y=True)
 X, y = X[:200], y[:200]
@@ -371,9 +372,7 @@ def test_several_metrics_train_scores_and_workers():
         ).fit(X, y)
         for n_jobs in (1, 2)
     ]  # fmt: skip
-    for column, values in searches[0].cv_results_.items():
-        if "time" not in column:
-            assert np.array_equal(values, searches[1].cv_results_[column]), column
+    assert_same_results(*searches)
     assert (searches[0].cv_results_["mean_train_accuracy"] > 0.8).all()
 
 

@@ -46,11 +46,11 @@ from sksearch.stats import (
     wilcoxon_holm,
 )
 from sksearch.stats._density import silverman_bandwidth
-from sksearch.stats._optima import ks_best_of
 from sksearch.stats._profiles import order_kept
 from sksearch.stats._ranks import critical_difference
 from sksearch.stats._selection import selected_score
-from sksearch.stats._ties import tied_candidates
+from sksearch.stats._ties import find_ties
+from tests.comparisons import ks_best_of
 from tests.frozen.boosters import description
 from tests.frozen.cases import case
 from tests.frozen.estimators import PLANE, SPACE, XR, Hill, X, y, yr
@@ -264,7 +264,7 @@ def statistics_of_one_search():
     return {
         "importance": vars(found),
         "selected": vars(selected_score(scores, chosen=best)),
-        "tied": [tied_candidates(scores, best).tolist()],
+        "tied": [find_ties(scores, best).tied.tolist()],
         "order": [order_kept(scores[:, :2].mean(axis=1), scores.mean(axis=1))],
         "bandwidth": [silverman_bandwidth(scores[:, 0])],
     }

@@ -4,7 +4,6 @@ import gc
 import pickle
 import subprocess
 import sys
-import warnings
 
 import numpy as np
 import pytest
@@ -18,6 +17,7 @@ from sksearch import HyperbandSearchCV, RandomSearchCV
 from sksearch.executors import end_idle_workers
 from sksearch.executors.local import _devices
 from sksearch.neural import BlockConvNetClassifier, ConvNetClassifier
+from tests.neural.test_search import fit_quietly
 
 pytestmark = [
     pytest.mark.gpu,
@@ -58,12 +58,6 @@ def free():
     torch.cuda.synchronize()
     torch.cuda.empty_cache()
     return torch.cuda.mem_get_info()[0]
-
-
-def fit_quietly(search, images):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of failed fits
-        return search.fit(*images)
 
 
 def tensors(net):

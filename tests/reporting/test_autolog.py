@@ -1,7 +1,5 @@
 """``mlflow.sklearn.autolog()``: a search is logged as one of scikit-learn, in one run."""
 
-import subprocess
-import sys
 from itertools import count
 from types import SimpleNamespace
 
@@ -314,14 +312,3 @@ def test_autologging_changes_no_result(logged, tmp_path):
     assert list(resumed.cv_results_["mean_fit_time"]) == list(
         logged_search.cv_results_["mean_fit_time"]
     )
-
-
-@pytest.mark.whole
-def test_mlflow_is_not_imported_for_a_search():
-    code = (
-        "import sys, numpy as np, sksearch; from sklearn.dummy import DummyClassifier\n"
-        "y = np.arange(8) % 2; space = {'strategy': ['prior', 'uniform']}\n"
-        "sksearch.RandomSearchCV(DummyClassifier(), space, n_iter=2, cv=2).fit(y[:, None], y)\n"
-        "assert 'mlflow' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)

@@ -9,15 +9,14 @@ import pytest
 from scipy.stats import lognorm, uniform
 
 from sksearch.executors import VirtualClock
-from sksearch.history import Problem, Result
+from sksearch.history import Result
 from sksearch.samplers import RandomSampler, TPESampler
 from sksearch.schedulers import ASHA, PASHA, Hyperband, MedianStopping
 from sksearch.schedulers._async_hyperband import AsyncHyperband
 from sksearch.simulators import FAMILIES, GammaCurves, play
 from sksearch.simulators._functions import Rastrigin
 from sksearch.simulators._problem import CurveProblem
-from sksearch.space import Space
-from sksearch.study import Study
+from tests.contracts.test_schedulers import study_of
 
 
 class LogNormalEpochs(CurveProblem):
@@ -32,11 +31,6 @@ class LogNormalEpochs(CurveProblem):
 
     def seconds(self, params):
         return np.array([p["hardness"] for p in params])[:, None] * np.arange(1, 28)
-
-
-def study_of(scheduler, max_resources=27):
-    problem = Problem(Space({"x": uniform(0, 1)}), 1, max_resources, 0)
-    return Study(problem, RandomSampler(), scheduler)
 
 
 def at_random(study, n_workers, seed=0, n_failures=0):

@@ -6,23 +6,16 @@ from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
-from scipy.stats import uniform
 
 from sksearch.executors import VirtualClock
-from sksearch.history import Problem, Result
+from sksearch.history import Result
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import ASHA, PASHA
 from sksearch.simulators import FAMILIES, GammaCurves, play
 from sksearch.simulators._functions import Rastrigin
-from sksearch.space import Space
-from sksearch.study import Study
+from tests.contracts.test_schedulers import study_of
 
 LADDER = [1, 3, 9, 27]
-
-
-def study_of(scheduler, max_resources=27):
-    problem = Problem(Space({"x": uniform(0, 1)}), 1, max_resources, 0)
-    return Study(problem, RandomSampler(), scheduler)
 
 
 def run(study, score, n_workers=1, seed=0):

@@ -230,17 +230,18 @@ def test_patience_ends_a_search_that_finds_nothing_better():
     assert len(search.history_.trials) == 3
 
 
-@pytest.mark.whole
 def test_candidates_under_way_keep_workers_busy():
     def most_running(search):
         running = most = 0
-        for event, *_ in search.fit(X, y).history_.log:
+        with VirtualClock(search.n_jobs):
+            search.fit(X, y)
+        for event, *_ in search.history_.log:
             running += 1 if event == "ask" else -1
             most = max(most, running)
         return most
 
-    search = GPBayesSearchCV(SVC(), WIDE, n_iter=8, cv=2, n_jobs=6)
-    assert most_running(search) >= 3
+    search = GPBayesSearchCV(Slow(), {"quality": uniform()}, n_iter=8, cv=2, n_jobs=6)
+    assert most_running(search) == 3
     assert most_running(search.set_params(n_jobs=2)) == 1
     assert most_running(search.set_params(n_jobs=6, workers__batch_size=1)) == 1
 

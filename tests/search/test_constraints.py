@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from scipy.stats import randint, uniform
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 from sklearn.pipeline import Pipeline
@@ -39,6 +38,7 @@ from sksearch.search import ForestBayesSearchCV
 from sksearch.space import Space
 from sksearch.study import Study
 from tests.contracts.learners import LEARNERS, name_of
+from tests.fakes import Pair
 
 X, y = load_iris(return_X_y=True)
 SPACE = {"max_depth": randint(1, 9), "min_samples_leaf": randint(1, 9)}
@@ -47,23 +47,6 @@ SQUARE = {"x": uniform(0, 1), "y": uniform(0, 1)}
 
 def at_most_eight(params):
     return params["max_depth"] + params["min_samples_leaf"] <= 8
-
-
-class Priced(ClassifierMixin, BaseEstimator):
-    """Its score is x, its price is y, and both are metrics."""
-
-    def __init__(self, x=0.1, y=0.1):
-        self.x, self.y = x, y
-
-    def fit(self, X, y):
-        self.classes_ = np.unique(y)
-        return self
-
-    def partial_fit(self, X, y, classes=None):
-        return self.fit(X, y)
-
-    def predict(self, X):
-        return np.repeat(self.classes_[0], len(X))
 
 
 def score_and_price(estimator, X, y):
@@ -198,7 +181,7 @@ def test_a_race_needs_scores_and_reports_it():
 
 def price_search(cls, **kwargs):
     kwargs = {"known": {"constraints": Bound("price", "<=", 0.1)}, "refit": "score"} | kwargs
-    return cls(Priced(), SQUARE, scoring=score_and_price, cv=2, random_state=0, **kwargs).fit(X, y)
+    return cls(Pair(), SQUARE, scoring=score_and_price, cv=2, random_state=0, **kwargs).fit(X, y)
 
 
 @pytest.mark.few(1)
@@ -291,7 +274,7 @@ def test_seconds_and_bytes_are_measured_kept_and_replayed(tmp_path):
 
 def test_the_time_of_training_matches_all_rungs():
     search = SuccessiveHalvingSearchCV(
-        Priced(), SQUARE, resource="epochs", max_resources=9, n_candidates=9, cv=2,
+        Pair(), SQUARE, resource="epochs", max_resources=9, n_candidates=9, cv=2,
         known={"constraints": Bound("fit_time", "<=", 100)}, random_state=0,
     ).fit(X, y)  # fmt: skip
     trial = next(trial for trial in search.history_.trials if trial.resource == 9)

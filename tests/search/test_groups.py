@@ -33,10 +33,6 @@ WRONG = {
     "stop": {"score": np.nan, "patience": 0, "converged": "yes", "overtime": -1},
     "known": {"params": "all", "prior": [1]},
 }
-OLD = (
-    *("candidate_timeout", "memory_limit", "max_retries", "devices", "batch_size", "overtime"),
-    *("target_score", "patience", "initial_params", "prior_results", "prior", "constraints"),
-)
 
 
 class NeverFitted(SVC):
@@ -111,13 +107,6 @@ def test_values_are_validated_by_the_name_of_the_key(cls):
         for value in (3, "all", [1]):
             with pytest.raises(ValueError, match=f"'{group}' parameter of {cls.__name__}.*'"):
                 make(cls, **{group: value}).fit(X, y)
-
-
-@pytest.mark.parametrize("cls", CLASSES)
-def test_flat_names_are_unknown(cls):
-    for name in OLD:
-        with pytest.raises(TypeError, match=f"{cls.__name__} has no parameter {name}"):
-            make(cls, **{name: 1})
 
 
 def test_a_string_is_short_for_a_dict():

@@ -5,7 +5,6 @@ import pickle
 import numpy as np
 import pytest
 from scipy.stats import randint, uniform
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import SGDClassifier
@@ -42,6 +41,7 @@ from sksearch.samplers._scalarised import MARGIN
 from sksearch.schedulers import FullFidelity
 from sksearch.space import Space
 from sksearch.study import Study
+from tests.fakes import Pair
 
 X, y = load_iris(return_X_y=True)
 SQUARE = {"x": uniform(0, 1), "y": uniform(0, 1)}
@@ -54,23 +54,6 @@ LEARNERS = [
 ]
 
 
-class Tradeoff(ClassifierMixin, BaseEstimator):
-    """Its gain grows with x and its price faster; y is waste."""
-
-    def __init__(self, x=0.1, y=0.1):
-        self.x, self.y = x, y
-
-    def fit(self, X, y):
-        self.classes_ = np.unique(y)
-        return self
-
-    def partial_fit(self, X, y, classes=None):
-        return self.fit(X, y)
-
-    def predict(self, X):
-        return np.repeat(self.classes_[0], len(X))
-
-
 def gain_and_price(estimator, X, y):
     return {
         "gain": estimator.x - estimator.y,
@@ -81,7 +64,7 @@ def gain_and_price(estimator, X, y):
 
 def tradeoff(cls=RandomSearchCV, **kwargs):
     kwargs = {"objectives": ["gain", "-price"], "random_state": 0} | kwargs
-    return cls(Tradeoff(), SQUARE, scoring=gain_and_price, cv=2, **kwargs).fit(X, y)
+    return cls(Pair(), SQUARE, scoring=gain_and_price, cv=2, **kwargs).fit(X, y)
 
 
 # ---- fronts
@@ -257,9 +240,7 @@ def test_a_front_is_asked_for_its_objectives(ask, message):
 
 
 def test_a_metric_that_is_not_measured_is_refused_before_anything_is_trained():
-    search = RandomSearchCV(
-        Tradeoff(), SQUARE, scoring=["accuracy"], objectives=["accuracy", "f1"]
-    )
+    search = RandomSearchCV(Pair(), SQUARE, scoring=["accuracy"], objectives=["accuracy", "f1"])
     with pytest.raises(ValueError, match="'f1' is an objective or a bound"):
         search.fit(X, y)
 
@@ -274,7 +255,7 @@ def test_the_size_of_a_model_does_not_depend_on_where_it_was_trained():
 
 @pytest.mark.parametrize("refit", [{"score": 1}, Bound("score", ">=", 0.5)])
 def test_a_choice_from_a_front_needs_objectives(refit):
-    search = RandomSearchCV(Tradeoff(), SQUARE, refit=refit)
+    search = RandomSearchCV(Pair(), SQUARE, refit=refit)
     with pytest.raises(ValueError, match="of several objectives: pass objectives="):
         search.fit(X, y)
 
@@ -297,7 +278,7 @@ def test_the_volume_grows_and_is_drawn():
     assert display.ax_.get_xlabel() == "gain"
     assert display.ax_.get_ylabel() == "price"
     with pytest.raises(ValueError, match="one objective"):
-        hypervolume_curve(RandomSearchCV(Tradeoff(), SQUARE, cv=2, n_iter=2).fit(X, y))
+        hypervolume_curve(RandomSearchCV(Pair(), SQUARE, cv=2, n_iter=2).fit(X, y))
     with pytest.raises(TypeError, match=r"search is a dict.*pass a fitted search"):
         hypervolume_curve({})
 

@@ -23,12 +23,12 @@ from tests.simulation.computer import Computer
 from tests.simulation.stories import tell
 from tests.simulation.world import BrokenPromiseError
 
-PART = 40  # stories of a case, which takes five seconds on an idle core
+PART = 40  # stories of a case, which takes five seconds on an idle core; others tell the first 40
 
 
 @pytest.mark.whole
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(0, 8 * PART, PART))
+@pytest.mark.parametrize("first", range(PART, 8 * PART, PART))
 def test_whatever_happens_to_a_search_it_keeps_its_promises(first):
     stories = (tell(random.Random(seed)) for seed in range(first, first + PART))
     assert sum(stories, Counter())["crashes"] > 5 * PART

@@ -8,8 +8,9 @@ from scipy import stats
 from scipy.integrate import trapezoid
 
 from sksearch.stats import Density, compare_optima
-from sksearch.stats._optima import ideal_evaluation, ks_best_of
+from sksearch.stats._optima import ideal_evaluation
 from sksearch.stats._ties import holm
+from tests.comparisons import ks_best_of
 
 RNG = np.random.default_rng(0)
 OPTIMA = {

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sksearch.stats._selection import selected_score
-from sksearch.stats._ties import tied_candidates
+from sksearch.stats._ties import find_ties
 
 
 def simulate(n, k, draw, n_runs=200, seed=0):
@@ -80,7 +80,7 @@ def test_failed_candidates_do_not_count():
     scores = np.random.default_rng(0).normal(0.5, 0.05, (20, 5))
     failed = np.vstack([np.full((3, 5), np.nan), scores])
     assert selected_score(failed) == selected_score(scores)
-    assert not tied_candidates(failed, 3)[:3].any()
+    assert not find_ties(failed, 3).tied[:3].any()
 
 
 def test_one_fold_has_no_interval():
@@ -100,7 +100,7 @@ def test_candidates_within_noise_are_tied_and_others_are_not():
     folds = rng.normal(0, 0.1, 5)
     scores = folds + rng.normal(0, 0.01, (20, 5))
     scores[10:] -= 0.1
-    tied = tied_candidates(scores, int(scores.mean(axis=1).argmax()))
+    tied = find_ties(scores, int(scores.mean(axis=1).argmax())).tied
     assert tied[:10].sum() >= 9
     assert not tied[10:].any()
 
@@ -115,7 +115,6 @@ def test_candidates_within_noise_are_tied_and_others_are_not():
             "chosen=3 must be the index of one of 1 rows",
         ),
         (lambda: selected_score([[0.1, 0.2]], confidence=1.0), "confidence=1.0"),
-        (lambda: tied_candidates([[0.1, 0.2]], 0, level=0), "level=0"),
     ],
 )
 def test_what_cannot_be_told_is_refused(call, message):

@@ -8,7 +8,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sksearch import RandomSearchCV
-from sksearch.stats._ties import tied_candidates
+from sksearch.stats._ties import find_ties
 
 X, Y = load_digits(return_X_y=True)
 X, Y = X[:300], Y[:300]
@@ -18,7 +18,7 @@ def judged(right, n_folds):
     """Ties by rows, and McNemar's p-value of each candidate against the best one."""
     best = int(right.mean(axis=1).argmax())
     scores = right.reshape(len(right), n_folds, -1).mean(axis=2)
-    tied = tied_candidates(scores, best, rows=right / right.shape[1])
+    tied = find_ties(scores, best, right / right.shape[1]).tied
     more, fewer = (right[best] > right).sum(axis=1), (right[best] < right).sum(axis=1)
     pairs = zip(more.tolist(), fewer.tolist(), strict=True)
     p = [binomtest(a, a + b).pvalue if a + b else 1.0 for a, b in pairs]
@@ -41,7 +41,7 @@ def test_equal_candidates_and_better_ones_are_tied():
     right = (np.random.default_rng(0).random((1, 300)) < 0.8).astype(float).repeat(4, axis=0)
     right[3, np.flatnonzero(right[3] == 0)[0]] = 1
     scores = right.reshape(4, 3, -1).mean(axis=2)
-    assert tied_candidates(scores, 0, rows=right / 300).all()
+    assert find_ties(scores, 0, right / 300).tied.all()
 
 
 def test_candidates_without_rows_are_compared_by_folds():
@@ -49,19 +49,16 @@ def test_candidates_without_rows_are_compared_by_folds():
     scores = 0.8 + 0.01 * rng.standard_normal((6, 5))
     scores[5] -= 0.5
     rows = np.full((6, 300), np.nan)
-    np.testing.assert_array_equal(
-        tied_candidates(scores, 0, rows=rows), tied_candidates(scores, 0)
-    )
-    with pytest.raises(ValueError, match="for each of 6 candidates"):
-        tied_candidates(scores, 0, rows=rows[:5])
+    by_rows, by_folds = find_ties(scores, 0, rows), find_ties(scores, 0)
+    np.testing.assert_array_equal(by_rows.tied, by_folds.tied)
 
 
 def test_repeated_folds_do_not_count_as_more_rows():
     rng = np.random.default_rng(0)
     five = 0.8 + 0.02 * rng.standard_normal((8, 5)) - 0.02 * np.arange(8)[:, None]
     ten_times = np.tile(five, 10) + 1e-6 * rng.standard_normal((8, 50))
-    once, again = tied_candidates(five, 0), tied_candidates(ten_times, 0, test_ratio=0.25)
-    assert again.sum() >= once.sum() - 1
+    once, again = find_ties(five, 0), find_ties(ten_times, 0, test_ratio=0.25)
+    assert again.tied.sum() >= once.tied.sum() - 1
 
 
 @pytest.mark.parametrize("refit", ["fastest", "simplest", "1se"])
@@ -74,7 +71,7 @@ def test_a_rule_chooses_no_candidate_that_the_rows_refute(refit, estimator):
     search.fit(X, Y)
     best = int(search.cv_results_["mean_test_score"].argmax())
     scores = np.column_stack([search.cv_results_[f"split{k}_test_score"] for k in range(3)])
-    tied = tied_candidates(scores, best, rows=search._row_scores.contributions)
+    tied = find_ties(scores, best, search._row_scores.contributions).tied
     assert tied[search.best_index_]
     assert "row by row" in " ".join(str(search.report()).split())
 
@@ -83,12 +80,12 @@ def test_a_rule_chooses_no_candidate_that_the_rows_refute(refit, estimator):
     ("n", "of_best", "low", "high"),
     [(10, False, 0.0, 0.1), (10, True, 0.08, 0.24)],
 )
-def test_the_level_is_what_the_docstring_says(n, of_best, low, high):
+def test_the_level_is_what_its_comment_says(n, of_best, low, high):
     rng = np.random.default_rng(0)
     rejected = []
     for _ in range(150):
         z = rng.standard_normal((n, 100)) / 100
         y = z.reshape(n, 5, 20).sum(axis=2) * 5
         chosen = int(y.mean(axis=1).argmax()) if of_best else 0
-        rejected.append(not tied_candidates(y, chosen, rows=z).all())
+        rejected.append(not find_ties(y, chosen, z).tied.all())
     assert low <= np.mean(rejected) <= high
