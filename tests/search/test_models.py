@@ -334,6 +334,7 @@ def test_the_task_follows_from_the_target(y, task, classifies):
         (X, csr_matrix(np.eye(len(Y))), None, r"pass y.toarray\(\)"),
         (X, pd.Series(pd.date_range("2020", periods=len(Y))), None, "y contains dates or dur"),
         (X, pd.to_timedelta(np.arange(len(Y)), unit="h"), None, "y contains dates or durations"),
+        (X, pd.Series(pd.period_range("2020", periods=len(Y))), None, "y contains dates or dur"),
         (X, [datetime.date(2020, 1, 1 + i % 28) for i in range(len(Y))], None, "contains dates"),
         (X, np.where(np.arange(len(Y)) == 7, np.inf, X[:, 0]), None, "infinite in row 7"),
         (X, np.ones(len(Y)), None, "y has a single class or value, 1.0"),
