@@ -32,7 +32,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, SVR
 from sklearn.utils.multiclass import type_of_target
 
-from sksearch._utils._advice import advice, doubt_of_gaps, glance
+from sksearch._utils._advice import advice, doubt_of_gaps, doubt_of_infinity, glance
 from sksearch._utils._compat import num_samples, to_numpy
 from sksearch._utils._numerics import needs_no_threads
 from sksearch._utils._terminal import counted
@@ -152,9 +152,8 @@ def _doubt_of_values(target: np.ndarray) -> str:
             "y contains dates or durations: pass numbers, such as days, "
             f"{first}(y - y.min()) / pandas.Timedelta(days=1)."
         )
-    if target.dtype.kind == "f" and np.isinf(target).any():
-        row = int(np.argwhere(np.isinf(target))[0][0])
-        return f"y is infinite in row {row}: correct this row, or leave it out of X and y."
+    if doubt := doubt_of_infinity(target):
+        return doubt
     if target.ndim == 1 and len(target) > 1 and len(set(target.tolist())) == 1:
         return (
             f"y has a single class or value, {target.tolist()[0]!r:.80}, in all {len(target)} "
@@ -458,7 +457,7 @@ def _table_of(X: Samples) -> tuple[TableColumns | None, set[str]]:
 
 @advice
 def _warn_of_large(X: Samples, numbers: dict) -> Iterator[str]:
-    """Warn of numbers that are read as missing."""
+    """Warn of numbers read as missing."""
     for place, name in enumerate(labels(X)):
         if name in numbers and (n := n_too_large(column_at(X, place))):
             yield (

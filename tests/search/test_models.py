@@ -238,6 +238,8 @@ def test_weights_go_to_each_model():
     with pytest.raises(ValueError, match=r"svc__sample_weight, which contains .* write"):
         SearchCV(NAMED, **ARGS).fit(X, Y, svc__sample_weight=weights)
     with pytest.raises(ValueError, match="sample_weight, which fit of KNeighborsClassifier"):
+        SearchCV([("K", KNeighborsClassifier())], **ARGS).fit(X, Y, sample_weight=weights)
+    with pytest.raises(ValueError, match=r"does not accept: K\. Remove"):
         SearchCV([*NAMED, ("K", KNeighborsClassifier())], **ARGS).fit(X, Y, sample_weight=weights)
 
 
@@ -325,7 +327,7 @@ def test_the_task_follows_from_the_target(y, task, classifies):
         (X, Y, "ranking", "task='ranking' must be"), (X, Y[:9], None, "one or several targets"),
         (X[:, 0], Y, None, r"a table.* X.to_frame\(\)"),
         (X, np.stack([X, X]), None, "got X of shape"),
-        (X, [None, *Y[1:]], None, "y has 1 missing labels .NaN., the first in row 0"),
+        (X, [None, *Y[1:]], None, "y has 1 missing label .NaN., the first in row 0"),
         (X, np.where(Y == 1, np.nan, Y), None, "missing labels"),
         (X, pd.Series(Y == 1, dtype="boolean").where(Y != 1), None, "missing labels"),
         (X, pd.Series(["a", None, *Y[2:].astype(str)], dtype="string"), None, "in row 1"),

@@ -20,6 +20,7 @@ from sklearn.model_selection import ShuffleSplit
 
 from sksearch import RandomSearchCV, SearchCV, default_models
 from sksearch.estimators import _models, _tables
+from sksearch.estimators._column_notes import notes_on_columns
 from sksearch.estimators._pipeline import last_step
 from sksearch.estimators._tables import TableColumns, column_at, look_at
 from sksearch.space import default_space
@@ -428,7 +429,7 @@ def test_columns_may_have_any_names(names):
         axis=1,
     )
     models = default_models(frame, Y)
-    lines = [line.split(": ")[0] for line in _tables.notes_on_columns(models)]
+    lines = [line.split(": ")[0] for line in notes_on_columns(models)]
     shown = [name for line in lines for name in line.split(", ")]
     if all(isinstance(name, str | pd.Timestamp) for name in names):
         assert {str(name) if str(name).strip() else repr(name) for name in names} <= set(shown)
@@ -446,12 +447,12 @@ def test_a_column_that_is_added_to_a_kind_is_used():
         reader.set_params(numbers=[*reader.numbers, "here"], categories=["city", "key"])
         taken = model.fit(table(), Y).steps[1][1].transformers_
         assert {"here", "key"} <= {each for _, _, names in taken for each in names}, name
-    lines = _tables.notes_on_columns(models)
+    lines = notes_on_columns(models)
     assert not [line for line in lines if "left out" in line]
     plain = table()[["count", "city"]]
     models = default_models(plain.assign(when=table()["when"]), Y)[:1]
     models[0][1].steps[0][1].set_params(texts=["words"])
-    assert "words: left out, as no step takes them" in _tables.notes_on_columns(models)
+    assert "words: left out, as no step takes them" in notes_on_columns(models)
 
 
 @pytest.mark.parametrize(
