@@ -124,7 +124,7 @@ def doubt_of_gaps(labels: np.ndarray, noun: str = "label") -> str:
     if not gaps.any():
         return ""
     return (
-        f"y has {counted(np.count_nonzero(gaps), f'missing {noun}')} (NaN), the first in row "
+        f"y has {counted(int(gaps.sum()), f'missing {noun}')} (NaN), the first in row "
         f"{int(np.argwhere(gaps)[0][0])}: fill in these rows, or leave them out of X and y."
     )
 

@@ -56,7 +56,7 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     dates : mapping or sequence, default=()
         Likewise. A mapping has the format of each column of text, "" for the others and for a
         format to be found in training. Dates in another form are read if they are written as in
-        ISO 8601. Dates have the time zone of training, or UTC if it differs between rows.
+        ISO 8601. Dates get the time zone of training, or UTC if it differs between rows.
     texts : sequence, default=()
         Likewise. A missing text is empty.
     left_out : mapping or None, default=None
@@ -109,19 +109,43 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         self : TableColumns
             Itself.
         """
+        self._learn(as_table(X))
+        return self
+
+    def fit_transform(self, X: Samples, y: object = None) -> Any:
+        """Fit, and return the columns; each date is parsed once.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The table.
+        y : object
+            Not used.
+
+        Returns
+        -------
+        frame : DataFrame
+            As returned by `transform`.
+        """
         X = as_table(X)
+        return self._frame(X, self._learn(X))
+
+    def _learn(self, X: Any) -> dict:
+        """Store the names of the columns and the forms of dates; return their cells and dates."""
         places = {name: i for i, name in enumerate(labels(X))}
         self.n_features_in_ = len(places)
         formats = self.dates if isinstance(self.dates, Mapping) else {}
-        self._dates = {
-            name: _form_and_zone(column_at(X, places[name]), formats.get(name, ""))
-            for name in self.dates
-            if name in places
-        }
+        self._dates, parsed = {}, {}
+        for name in places.keys() & set(self.dates):
+            column = column_at(X, places[name])
+            form = formats.get(name, "") or _form_of(column)
+            cells = _date_cells(column)
+            parsed[name] = cells, _parsed(cells, form)
+            self._dates[name] = form, parsed[name][1].dt.tz
         names = list(getattr(X, "column_names", getattr(X, "columns", ())))
         if names and all(isinstance(name, str) for name in names):
             self.feature_names_in_ = np.array(names, dtype=object)
-        return self
+        return parsed
 
     def transform(self, X: Samples) -> Any:
         """Return a pandas DataFrame, or one of X's library if pandas is not installed.
@@ -147,7 +171,10 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
             If some values cannot be read as dates or numbers. They become missing.
         """
         check_is_fitted(self, "n_features_in_")
-        X = as_table(X)
+        return self._frame(as_table(X), {})
+
+    def _frame(self, X: Any, parsed: dict) -> Any:
+        """Return the columns used; `parsed` has dates that need not be parsed again."""
         places = {name: i for i, name in enumerate(labels(X))}
         if missing := [name for name in self.used if name not in places]:
             raise ValueError(
@@ -159,7 +186,8 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         for kind in KINDS:
             for name in getattr(self, kind):
                 column = column_at(X, places[name])
-                values = READ[kind](column, *self._dates[name] if kind == "dates" else ())
+                rest = (*self._dates[name], parsed.get(name)) if kind == "dates" else ()
+                values = READ[kind](column, *rest)
                 if n := _n_unread(kind, column, values):
                     unread.append(f"{100 * n / len(column):.3g} % of column {name!r} as {kind}")
                 found[next(names)] = values
@@ -375,24 +403,22 @@ def _categories(column: Any) -> Any:
     return pd.Categorical(texts, sorted({text for text in texts if text is not None}))
 
 
-def _form_and_zone(column: Any, form: str) -> tuple[str, Any]:
-    """Format of dates written as text, if not given, and the time zone; None without a zone."""
-    if not form and _dtype_kind(column) != "M":
-        texts = [_text(cell) for cell in _cells(column) if isinstance(cell, str | bytes)]
-        form = glance(_date_format, [text for text in texts if text], otherwise="")
-    dates = _parsed(_date_cells(column), form or "ISO8601")
-    return form, dates.dt.tz
+def _form_of(column: Any) -> str:
+    """Format of dates written as text; ISO 8601 for any other column."""
+    cells = [] if _dtype_kind(column) == "M" else _cells(column)
+    texts = [_text(cell) for cell in cells if isinstance(cell, str | bytes)]
+    return glance(_date_format, [each for each in texts if each], otherwise="") or "ISO8601"
 
 
-def _dates(column: Any, form: str, zone: Any) -> Any:
-    """Dates in a time zone, or without one in UTC."""
+def _dates(column: Any, form: str, zone: Any, parsed: Any) -> Any:
+    """Dates in a time zone, or without one in UTC; `parsed` has cells and dates if known."""
     import pandas as pd
 
-    cells = _date_cells(column)
-    dates = _in_zone(_parsed(cells, form or "ISO8601"), zone)
-    other = dates.isna() & cells.notna()
-    if form and other.any():
-        dates[other] = _in_zone(_parsed(cells[other], "ISO8601"), zone)
+    cells, dates = parsed or (cells := _date_cells(column), _parsed(cells, form))
+    dates = _in_zone(dates, zone)
+    others = dates.isna() & cells.notna()
+    if form != "ISO8601" and others.any():
+        dates[others] = _in_zone(_parsed(cells[others], "ISO8601"), zone)
     return pd.DatetimeIndex(dates)
 
 
@@ -406,7 +432,8 @@ def _date_cells(column: Any) -> Any:
     cells = _cells(column)
     for i, cell in enumerate(cells):
         if isinstance(cell, str | bytes):
-            cells[i] = (_text(cell) or "").strip() or None
+            text = (cell if isinstance(cell, str) else cell.decode(errors="replace")).strip()
+            cells[i] = None if text.lower() in GAPS else text
         elif is_missing(cell) or not isinstance(cell, datetime.date | np.datetime64):
             cells[i] = None
     return pd.Series(cells, dtype=object)
@@ -484,6 +511,7 @@ def look_at(name: object, column: Any) -> tuple[str, Any]:
 
 
 def _of_numbers(name: object, column: Any, kind: str) -> tuple[str, Any]:
+    """Kind of a column of numbers, which may be IDs."""
     values = _numbers(column)
     known = values[~np.isnan(values)]
     n, n_values = len(values), len(np.unique(known))
