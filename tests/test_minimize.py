@@ -27,6 +27,11 @@ from sksearch.space import Space
 from tests.losses import SPACE, bowl, curve
 
 
+def test_warnings_of_choices_name_the_parameter_space():
+    with pytest.warns(UserWarning, match=r"^space\['x'\] has 3 choices"):
+        minimize(lambda params: params["x"], {"x": [1, 1, 2]}, n_iter=2)
+
+
 class Calls:
     """A function that remembers what it was called with."""
 

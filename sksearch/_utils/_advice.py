@@ -15,7 +15,7 @@ from uuid import UUID
 
 import numpy as np
 
-from sksearch._utils._terminal import warn
+from sksearch._utils._terminal import counted, warn
 
 LONGEST = 200  # characters of an error in a report
 MANY_ROWS = 50  # of which no two have the same value, as an ID
@@ -118,15 +118,23 @@ def missing(values: np.ndarray) -> np.ndarray:
     return np.array([is_missing(each) for each in values.ravel()]).reshape(values.shape)
 
 
-def doubt_of_gaps(labels: np.ndarray) -> str:
+def doubt_of_gaps(labels: np.ndarray, noun: str = "label") -> str:
     """Name missing entries of a target, "" without any."""
     gaps = missing(labels)
     if not gaps.any():
         return ""
     return (
-        f"y has {np.count_nonzero(gaps)} missing labels (NaN), the first in row "
-        f"{int(np.argwhere(gaps)[0][0])}: label these rows, or leave them out of X and y."
+        f"y has {counted(int(gaps.sum()), f'missing {noun}')} (NaN), the first in row "
+        f"{int(np.argwhere(gaps)[0][0])}: fill in these rows, or leave them out of X and y."
     )
+
+
+def doubt_of_infinity(target: np.ndarray) -> str:
+    """Name an infinite value of a numeric target, "" without any."""
+    if target.dtype.kind != "f" or not np.isinf(target).any():
+        return ""
+    row = int(np.argwhere(np.isinf(target))[0][0])
+    return f"y is infinite in row {row}: correct this row, or leave it out of X and y."
 
 
 def number_in(text: object) -> float:

@@ -4,7 +4,7 @@ import copy
 import datetime
 import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from typing import Any, Literal, Self
 
@@ -32,9 +32,10 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, SVR
 from sklearn.utils.multiclass import type_of_target
 
-from sksearch._utils._advice import doubt_of_gaps, glance
+from sksearch._utils._advice import advice, doubt_of_gaps, doubt_of_infinity, glance
 from sksearch._utils._compat import num_samples, to_numpy
 from sksearch._utils._numerics import needs_no_threads
+from sksearch._utils._terminal import counted
 from sksearch._utils._typing import Samples, Targets
 
 from ._tables import (
@@ -46,6 +47,7 @@ from ._tables import (
     column_at,
     labels,
     look_at,
+    n_too_large,
     number_of,
 )  # fmt: skip
 
@@ -105,15 +107,9 @@ def default_models(
         raise ValueError("y is sparse, but most models expect a dense array: pass y.toarray().")
     target = to_numpy(y)
     X = as_table(X)
-    shape: Any = getattr(X, "shape", ())
+    shape: Any = X.shape  # type: ignore[union-attr]
     if target.ndim == 2 and target.shape[1] == 1:
         target = target.ravel()
-    if len(shape) != 2:
-        raise ValueError(
-            f"X must be a table with columns, got {type(X).__name__} of shape {shape}: pass a "
-            "DataFrame, a matrix or an array of two dimensions, such as X.to_frame() of a Series "
-            "or X.reshape(-1, 1) of an array with one column."
-        )
     if target.ndim not in (1, 2) or len(target) != shape[0]:
         raise ValueError(
             "y must have one or several targets for each row of X, got X of shape "
@@ -149,14 +145,15 @@ def default_models(
 def _doubt_of_values(target: np.ndarray) -> str:
     """Name values from which no model of scikit-learn learns, otherwise ""."""
     cells = target.ravel().tolist() if target.dtype == object else []
-    if target.dtype.kind in "mM" or any(isinstance(cell, MOMENTS) for cell in cells):
+    are_periods = any(type(cell).__name__ == "Period" for cell in cells)
+    if target.dtype.kind in "mM" or are_periods or any(isinstance(c, MOMENTS) for c in cells):
+        first = "y = y.dt.to_timestamp(); " * are_periods
         return (
             "y contains dates or durations: pass numbers, such as days, "
-            "(y - y.min()) / pandas.Timedelta(days=1)."
+            f"{first}(y - y.min()) / pandas.Timedelta(days=1)."
         )
-    if target.dtype.kind == "f" and np.isinf(target).any():
-        row = int(np.argwhere(np.isinf(target))[0][0])
-        return f"y is infinite in row {row}: correct this row, or leave it out of X and y."
+    if doubt := doubt_of_infinity(target):
+        return doubt
     if target.ndim == 1 and len(target) > 1 and len(set(target.tolist())) == 1:
         return (
             f"y has a single class or value, {target.tolist()[0]!r:.80}, in all {len(target)} "
@@ -452,6 +449,18 @@ def _table_of(X: Samples) -> tuple[TableColumns | None, set[str]]:
         )
     dates = found["dates"] if any(found["dates"].values()) else list(found["dates"])
     rest = {kind: list(found[kind]) for kind in KINDS if kind != "dates"}
+    _warn_of_large(X, found["numbers"])
     table = TableColumns(**rest, dates=dates, left_out=out)
     many = {name for name, n in found["categories"].items() if n > FEW_VALUES}
     return table, many if find_spec("skrub") is not None else set()
+
+
+@advice
+def _warn_of_large(X: Samples, numbers: dict) -> Iterator[str]:
+    """Warn of numbers read as missing."""
+    for place, name in enumerate(labels(X)):
+        if name in numbers and (n := n_too_large(column_at(X, place))):
+            yield (
+                f"Column {name!r} of X has {counted(n, 'value')} larger than float32 allows, "
+                "read as missing: rescale the column, or leave these rows out."
+            )

@@ -15,12 +15,14 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sksearch._utils._advice import ID, MANY_ROWS, glance, is_id, is_missing, number_in
+from sksearch._utils._terminal import warn
 from sksearch._utils._typing import Samples
 
 FEW_VALUES = 40  # number of values up to which texts are categories
 MOST_VALUES = 255  # categories that scikit-learn's boosting supports
 ROWS_A_VALUE = 10  # rows per value, from which on many values are categories, not texts
 LARGEST = float(np.finfo(np.float32).max)  # scikit-learn's trees accept no larger number
+TOO_LARGE = "its values are larger than float32 allows"
 #: Texts of a missing value.
 GAPS = {"", "?", "-", "na", "n/a", "nan", "none", "null", "<na>", "nat"}
 SURE_ID = re.compile(r"(?i)^(id|uuid|guid|index|unnamed: \d+)$")
@@ -52,8 +54,9 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     categories : sequence, default=()
         Likewise. Values are texts.
     dates : mapping or sequence, default=()
-        Likewise. Dates with a time zone are converted to UTC. A mapping has the format of each
-        column of text, "" for the others.
+        Likewise. A mapping has the format of each column of text, "" for the others and for a
+        format to be found in training. Dates in another form are read if they are written as in
+        ISO 8601. Dates get the time zone of training, or UTC if it differs between rows.
     texts : sequence, default=()
         Likewise. A missing text is empty.
     left_out : mapping or None, default=None
@@ -92,7 +95,7 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         self.left_out = left_out
 
     def fit(self, X: Samples, y: object = None) -> Self:
-        """Store the names of the columns.
+        """Store the names of the columns, and the forms of dates.
 
         Parameters
         ----------
@@ -106,11 +109,43 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         self : TableColumns
             Itself.
         """
-        self.n_features_in_ = len(labels(X))
+        self._learn(as_table(X))
+        return self
+
+    def fit_transform(self, X: Samples, y: object = None) -> Any:
+        """Fit, and return the columns; each date is parsed once.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The table.
+        y : object
+            Not used.
+
+        Returns
+        -------
+        frame : DataFrame
+            As returned by `transform`.
+        """
+        X = as_table(X)
+        return self._frame(X, self._learn(X))
+
+    def _learn(self, X: Any) -> dict:
+        """Store the names of the columns and the forms of dates; return their cells and dates."""
+        places = {name: i for i, name in enumerate(labels(X))}
+        self.n_features_in_ = len(places)
+        formats = self.dates if isinstance(self.dates, Mapping) else {}
+        self._dates, parsed = {}, {}
+        for name in places.keys() & set(self.dates):
+            column = column_at(X, places[name])
+            form = formats.get(name, "") or _form_of(column)
+            cells = _date_cells(column)
+            parsed[name] = cells, _parsed(cells, form)
+            self._dates[name] = form, parsed[name][1].dt.tz
         names = list(getattr(X, "column_names", getattr(X, "columns", ())))
         if names and all(isinstance(name, str) for name in names):
             self.feature_names_in_ = np.array(names, dtype=object)
-        return self
+        return parsed
 
     def transform(self, X: Samples) -> Any:
         """Return a pandas DataFrame, or one of X's library if pandas is not installed.
@@ -129,21 +164,39 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         ------
         ValueError
             If a column is missing.
+
+        Warns
+        -----
+        UserWarning
+            If some values cannot be read as dates or numbers. They become missing.
         """
         check_is_fitted(self, "n_features_in_")
-        X = as_table(X)
+        return self._frame(as_table(X), {})
+
+    def _frame(self, X: Any, parsed: dict) -> Any:
+        """Return the columns used; `parsed` has dates that need not be parsed again."""
         places = {name: i for i, name in enumerate(labels(X))}
         if missing := [name for name in self.used if name not in places]:
             raise ValueError(
                 f"X has no column {', '.join(map(repr, missing))}, which it had during training: "
                 "pass the same columns."
             )
-        formats = self.dates if isinstance(self.dates, Mapping) else {}
         found, names = {}, iter(self.get_feature_names_out())
+        unread: list[str] = []
         for kind in KINDS:
             for name in getattr(self, kind):
                 column = column_at(X, places[name])
-                found[next(names)] = READ[kind](column, formats.get(name, ""))
+                rest = (*self._dates[name], parsed.get(name)) if kind == "dates" else ()
+                values = READ[kind](column, *rest)
+                if n := _n_unread(kind, column, values):
+                    unread.append(f"{100 * n / len(column):.3g} % of column {name!r} as {kind}")
+                found[next(names)] = values
+        if unread:
+            warn(
+                f"X has values that cannot be read and become missing: {', '.join(unread)}. Pass "
+                "numbers as numbers, and dates as datetimes, as texts in the form of training, or "
+                "as ISO texts such as '2024-08-31'."
+            )
         if find_spec("pandas") is None:
             library: Any = type(X)
             return library(found)
@@ -207,7 +260,7 @@ def labels(X: Any) -> list:
     """Return unique names of the columns, as pandas.read_csv makes them, or their positions."""
     names = getattr(X, "column_names", getattr(X, "columns", None))
     if names is None:
-        return list(range(np.shape(X)[1]))
+        return list(range(X.shape[1]))
     found: dict[Any, None] = {}
     for name in names:
         made, n = str(name) if is_missing(name) else name, 0
@@ -219,11 +272,26 @@ def labels(X: Any) -> list:
 
 
 def as_table(X: Any) -> Any:
-    """Return a list of rows as an array, in which numbers stay numbers; other tables unchanged."""
-    if not isinstance(X, list | tuple):
-        return X
-    rows = np.array(X)
-    return np.array(X, dtype=object) if rows.dtype.kind in "US" else rows
+    """Return a list of rows as an array, in which numbers stay numbers; other tables unchanged.
+
+    Raises
+    ------
+    ValueError
+        If X is not a table.
+    """
+    table = X
+    if isinstance(X, list | tuple):
+        table = np.array(X)
+        table = np.array(X, dtype=object) if table.dtype.kind in "US" else table
+    shape = getattr(table, "shape", ())
+    if len(shape) != 2:
+        raise ValueError(
+            f"X must be a table with columns, got {type(X).__name__} of shape {shape}: pass a "
+            "DataFrame, a matrix or an array of two dimensions, such as X.to_frame() of a Series, "
+            "X.reshape(-1, 1) of an array with one column, frame.iloc[[0]] for one row, or "
+            "pandas.DataFrame(X) of dicts."
+        )
+    return table
 
 
 def column_at(X: Any, place: int) -> Any:
@@ -274,8 +342,14 @@ def _dtype_kind(column: Any) -> str:
 # ---- reading
 
 
-def _numbers(column: Any, _: str = "") -> np.ndarray:
+def _numbers(column: Any) -> np.ndarray:
     """Numbers, with NaN for all other values."""
+    found = _floats(column)
+    return np.where(np.abs(found) <= LARGEST, found, np.nan)
+
+
+def _floats(column: Any) -> np.ndarray:
+    """Numbers, even infinite ones, with NaN for all other values."""
     kind = _dtype_kind(column)
     found = None
     if kind in "biuf":
@@ -284,7 +358,13 @@ def _numbers(column: Any, _: str = "") -> np.ndarray:
         found = np.where(np.isnat(column), np.nan, column / np.timedelta64(1, "s"))
     if found is None:
         found = np.array([number_of(cell) for cell in _cells(column)], dtype=float)
-    return np.where(np.abs(found) <= LARGEST, found, np.nan)
+    return found
+
+
+def n_too_large(column: Any) -> int:
+    """Return the number of finite values too large for scikit-learn's trees."""
+    found = np.abs(_floats(column))
+    return int(np.count_nonzero((found > LARGEST) & (found < np.inf)))
 
 
 def _numbers_of_dtype(column: Any) -> np.ndarray:
@@ -314,7 +394,7 @@ def _text(cell: Any) -> str | None:
     return None if text.strip().lower() in GAPS else text
 
 
-def _categories(column: Any, _: str = "") -> Any:
+def _categories(column: Any) -> Any:
     texts = [_text(cell) for cell in _cells(column)]
     if find_spec("pandas") is None:
         return texts
@@ -323,24 +403,84 @@ def _categories(column: Any, _: str = "") -> Any:
     return pd.Categorical(texts, sorted({text for text in texts if text is not None}))
 
 
-def _dates(column: Any, form: str) -> Any:
-    """Dates in UTC, without a time zone."""
+def _form_of(column: Any) -> str:
+    """Format of dates written as text; ISO 8601 for any other column."""
+    cells = [] if _dtype_kind(column) == "M" else _cells(column)
+    texts = [_text(cell) for cell in cells if isinstance(cell, str | bytes)]
+    return glance(_date_format, [each for each in texts if each], otherwise="") or "ISO8601"
+
+
+def _dates(column: Any, form: str, zone: Any, parsed: Any) -> Any:
+    """Dates in a time zone, or without one in UTC; `parsed` has cells and dates if known."""
     import pandas as pd
 
-    form = "" if _dtype_kind(column) == "M" else form
-    cells = [_text(cell) for cell in _cells(column)] if form else _cells(column)
-    how = {"format": form} if form else {}
-    dates = pd.to_datetime(pd.Series(cells, dtype=object), utc=True, errors="coerce", **how)
-    return dates.dt.tz_localize(None).to_numpy().astype("datetime64[us]")
+    cells, dates = parsed or (cells := _date_cells(column), _parsed(cells, form))
+    dates = _in_zone(dates, zone)
+    others = dates.isna() & cells.notna()
+    if form != "ISO8601" and others.any():
+        dates[others] = _in_zone(_parsed(cells[others], "ISO8601"), zone)
+    return pd.DatetimeIndex(dates)
 
 
-def _texts(column: Any, _: str = "") -> Any:
+def _date_cells(column: Any) -> Any:
+    """The dates and texts of a column; numbers are missing, since their unit is unknown."""
+    import pandas as pd
+
+    is_plain = isinstance(column, pd.Series) and _dtype_kind(column) == "M"
+    if is_plain and isinstance(column.dtype, np.dtype | pd.DatetimeTZDtype):
+        return column.reset_index(drop=True)
+    cells = _cells(column)
+    for i, cell in enumerate(cells):
+        if isinstance(cell, str | bytes):
+            text = (cell if isinstance(cell, str) else cell.decode(errors="replace")).strip()
+            cells[i] = None if text.lower() in GAPS else text
+        elif is_missing(cell) or not isinstance(cell, datetime.date | np.datetime64):
+            cells[i] = None
+    return pd.Series(cells, dtype=object)
+
+
+def _parsed(cells: Any, form: str) -> Any:
+    """Dates in the time zone of all, or in UTC if it differs."""
+    import pandas as pd
+
+    if form == "mixed":  # days and months of other texts would be guessed
+        are_others = [isinstance(cell, str) and not YEAR_FIRST.match(cell) for cell in cells]
+        cells = cells.mask(np.array(are_others, dtype=bool))
+    dates = glance(pd.to_datetime, cells, "coerce", False, False, False, form)
+    if dates is None or dates.dtype == object:  # several zones
+        dates = pd.to_datetime(cells, errors="coerce", utc=True, format=form)
+    return dates.dt.as_unit("us")
+
+
+def _in_zone(dates: Any, zone: Any) -> Any:
+    """Dates in a time zone, without one in UTC; dates without a zone are local times."""
+    if dates.dt.tz is not None:
+        return dates.dt.tz_convert(zone)
+    standard = np.zeros(len(dates), dtype=bool)
+    how = {} if zone is None else {"ambiguous": standard, "nonexistent": "shift_forward"}
+    return dates.dt.tz_localize(zone, **how)
+
+
+def _texts(column: Any) -> Any:
     return np.array([_text(cell) or "" for cell in _cells(column)], dtype=object)
 
 
 READ: dict[str, Any] = {
     "numbers": _numbers, "categories": _categories, "dates": _dates, "texts": _texts,
 }  # fmt: skip
+
+
+def _n_unread(kind: str, column: Any, values: Any) -> int:
+    """Number of values present but unreadable as numbers or dates."""
+    as_given = {"numbers": "biufm", "dates": "M"}
+    if kind not in as_given or _dtype_kind(column) in as_given[kind]:
+        return 0
+    gone = np.flatnonzero(np.asarray(values != values))
+    if len(gone) == 0:
+        return 0
+    cells = _cells(column)
+    lost = [cells[i] for i in gone if _text(cells[i]) is not None]
+    return sum(kind == "dates" or number_of(cell) != number_of(cell) for cell in lost)
 
 
 # ---- kind of a column
@@ -355,13 +495,13 @@ def look_at(name: object, column: Any) -> tuple[str, Any]:
     if kind == "c":
         return "", "complex numbers"
     if kind in "biufm":
-        return _of_numbers(name, _numbers(column), kind)
+        return _of_numbers(name, column, kind)
     if kind == "M":
         return _of_dates(_cells(column), "")
     cells = [cell for cell in _cells(column) if not is_missing(cell)]
     given = getattr(column.dtype, "categories", None) is not None
     if not given and cells and all(isinstance(cell, AMOUNTS) for cell in cells):
-        return _of_numbers(name, _numbers(column), "O")
+        return _of_numbers(name, column, "O")
     if cells and all(isinstance(cell, datetime.date) for cell in cells):
         return _of_dates(_cells(column), "")
     odd = next((c for c in cells if not isinstance(c, WORDS) and not hasattr(c, "closed")), None)
@@ -370,11 +510,14 @@ def look_at(name: object, column: Any) -> tuple[str, Any]:
     return _of_texts(name, [_text(cell) for cell in _cells(column)], given)
 
 
-def _of_numbers(name: object, values: np.ndarray, kind: str) -> tuple[str, Any]:
+def _of_numbers(name: object, column: Any, kind: str) -> tuple[str, Any]:
+    """Kind of a column of numbers, which may be IDs."""
+    values = _numbers(column)
     known = values[~np.isnan(values)]
     n, n_values = len(values), len(np.unique(known))
     if why := _empty(n_values, n - len(known)):
-        return "", why.replace("values", "finite values")
+        large = n_values == 0 and n_too_large(column)
+        return "", TOO_LARGE if large else why.replace("values", "finite values")
     whole = kind in "iu" or (kind != "m" and bool((known == np.floor(known)).all()))
     if whole and n_values > 2:
         if _names_rows(name, n_values, n):
@@ -432,7 +575,7 @@ def _empty(n_values: int, n_missing: int) -> str:
 def _date_format(texts: list[str]) -> str:
     """Format of dates written as text, "" if they are not dates."""
     if all(YEAR_FIRST.match(text) for text in texts):
-        forms: tuple[str, ...] = ("ISO8601" if all("-" in text for text in texts) else "mixed",)
+        forms: tuple[str, ...] = ("ISO8601", "mixed")
     elif all(YEAR_LAST.match(text) for text in texts):
         forms = ()
     elif all(SHORT_YEAR.fullmatch(text) for text in texts):
@@ -452,70 +595,3 @@ def _date_format(texts: list[str]) -> str:
         if not pd.to_datetime(column, format=form, utc=True, errors="coerce").isna().any():
             return form
     return ""
-
-
-# ---- description
-
-
-def notes_on_columns(models: Sequence[tuple[str, Any]]) -> list[str]:
-    """Describe how the models' steps treat each column that a `TableColumns` reads.
-
-    Parameters
-    ----------
-    models : sequence of tuple (str, estimator)
-        Models with their names.
-
-    Returns
-    -------
-    notes : list of str
-        A line for columns treated alike, and one for omitted columns; empty if no model has such a
-        step.
-    """
-    ways: dict[tuple, dict[str, list[str]]] = {}
-    out: dict[tuple, None] = {}
-    for model_name, model in models:
-        steps = [step for _, step in getattr(model, "steps", ())]
-        for table in (step for step in steps if isinstance(step, TableColumns)):
-            why = table.left_out or {}
-            out |= dict.fromkeys((k, why[k]) for k in why if k not in table.used)
-            for own, way in _ways(table, steps):
-                ways.setdefault(tuple(own), {}).setdefault(way, []).append(model_name)
-    lines = []
-    for names, found in ways.items():
-        texts = [
-            f"{way} in {', '.join(who)}" if len(found) > 1 else way for way, who in found.items()
-        ]
-        lines.append(f"{', '.join(map(_shown, names))}: {'; '.join(texts)}")
-    lines += [f"{_shown(name)} is left out: {why}" for name, why in out]
-    return lines
-
-
-def _shown(name: object) -> str:
-    return str(name) if str(name).strip() else repr(name)
-
-
-def _ways(table: TableColumns, steps: list) -> list[tuple[list, str]]:
-    """Names of the columns of each part, and their treatment."""
-    given = dict(zip(table.get_feature_names_out(), table.used, strict=True))
-    kinds = {name: kind for kind in KINDS for name in getattr(table, kind)}
-    parts: Any = next((step.transformers for step in steps if hasattr(step, "transformers")), None)
-    if parts is None:
-        parts = [(kind, "passthrough", [n for n in given if kinds[given[n]] == kind])
-                 for kind in KINDS]  # fmt: skip
-    found = []
-    for _, step, names in parts:
-        inner = [each for _, each in getattr(step, "steps", [("", step)])]
-        while any(hasattr(each, "transformer") for each in inner):
-            inner = [getattr(each, "transformer", each) for each in inner]
-        if isinstance(names, OfKind):
-            names = [name for name in given if kinds[given[name]] == names.kind]
-        own = [given.pop(name) for name in names if name in given]
-        if not own:
-            continue
-        kind = kinds[own[0]]
-        text = ", ".join(type(each).__name__ for each in inner)
-        if step == "passthrough":
-            text = "unchanged" if kind == "numbers" else "native"
-        text = "left out" if step == "drop" else text
-        found.append((own, f"{kind}, {text}"))
-    return [*found, ([*given.values()], "left out, as no step takes them")] if given else found

@@ -3,6 +3,7 @@
 import inspect
 import math
 import os
+import warnings
 from collections.abc import Callable
 from numbers import Integral
 from types import SimpleNamespace
@@ -316,14 +317,21 @@ def _aims(objectives: Any, constraints: Any) -> Aims:
 
 
 def _space_of(given: Any) -> Space:
-    """Make a space; errors use the name of this parameter, not the searches' name."""
-    try:
-        return Space(given)
-    except (TypeError, ValueError) as error:
-        error.args = tuple(
-            str(each).replace("param_distributions", "space") for each in error.args
-        )
-        raise
+    """Make a space; texts use the name of this parameter, not the searches' name."""
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        try:
+            space = Space(given)
+        except (TypeError, ValueError) as error:
+            error.args = tuple(map(_renamed, error.args))
+            raise
+    for each in heard:
+        warnings.warn(_renamed(each.message), each.category, stacklevel=2)
+    return space
+
+
+def _renamed(text: object) -> str:
+    return str(text).replace("param_distributions", "space")
 
 
 def _prepare(search: Minimize, rng: np.random.RandomState) -> Setup:

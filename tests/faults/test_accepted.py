@@ -215,9 +215,9 @@ def test_data_without_rows_are_named(data):
 @pytest.mark.parametrize(
     ("label", "match"),
     [
-        (np.nan, "y has 1 missing labels.*row 4"),
-        (None, "y has 1 missing labels.*row 4"),
-        (pd.NA, "y has 1 missing labels.*row 4"),
+        (np.nan, "y has 1 missing label.*row 4"),
+        (None, "y has 1 missing label.*row 4"),
+        (pd.NA, "y has 1 missing label.*row 4"),
         (3, "y mixes labels of the types int and str"),
     ],
 )

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from scipy.stats import loguniform, randint, uniform
 from sklearn import config_context
-from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.datasets import make_classification
 from sklearn.decomposition import PCA
@@ -21,7 +21,7 @@ from sklearn.feature_extraction import DictVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import PoissonRegressor, Ridge, SGDClassifier
 from sklearn.metrics import f1_score, make_scorer
-from sklearn.model_selection import KFold
+from sklearn.model_selection import FixedThresholdClassifier, KFold
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -69,10 +69,8 @@ CAUSES = {
     "list of texts": (SVC(), ["good day", "bad day"] * 45, y, r"TfidfVectorizer\(\)"),
     "dates": (SVC(), DATES, y, "column 'day' of X holds dates"),
     "one missing value": (SVC(), HOLE, y, r"column 2 of X has missing values.*SimpleImputer\(\)"),
-    "infinity": (SVC(), np.nan_to_num(HOLE, nan=np.inf), y, "column 2 of X.*infinite"),
+    "infinity": (SVC(), np.nan_to_num(HOLE, nan=np.inf), y, "column 2 of X has infinite"),
     "negative values": (MultinomialNB(), X, y, r"negative values.*MinMaxScaler\(\)"),
-    "missing target": (Ridge(), X, np.where(y == 1, np.nan, 0.0), "y is missing .* in 45 rows"),
-    "infinite target": (Ridge(), X, np.where(y == 1, np.inf, 0.0), "y is infinite in 45 rows"),
     "logarithms of 0": (LOGS, X, np.where(y == 1, 0.0, 2.0), "y has no infinite values, but the"),
     "logarithms below 0": (LOGS, X, y - 2.5, "y has no missing values .*func, is not def"),
     "negative counts": (PoissonRegressor(), X, X[:, 0], "y has a minimum of -.*Poisson"),
@@ -113,6 +111,58 @@ def first_line(search, X, y, **params):
 def test_the_first_line_names_cause_and_cure(name):
     estimator, X, y, says = CAUSES[name]
     assert re.search(says, first_line(SearchCV(estimator, timeout=60, random_state=0), X, y))
+
+
+THRESHOLD = FixedThresholdClassifier(SVC())
+THRICE = "threshold between two classes, but y has 3: search over its estimator, SVC, instead"
+
+
+@pytest.mark.parametrize(
+    ("estimator", "target", "says"),
+    [
+        (Ridge(), np.where(y == 1, np.nan, 0.0), "y has 45 missing values .NaN.*in row"),
+        (Ridge(), np.r_[y[:89], np.nan], "y has 1 missing value .NaN.*in row 89"),
+        (Ridge(), np.r_[np.inf, y[:89]], "y is infinite in row 0"),
+        (THRESHOLD, np.arange(90) % 3, THRICE),
+    ],
+)
+def test_a_target_that_no_candidate_takes_is_refused(estimator, target, says):
+    search = SearchCV(estimator, n_iter=20, random_state=0)
+    with pytest.raises(ValueError, match=says):
+        search.fit(X, target)
+    assert not hasattr(search, "history_")
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_one_missing_number_in_many_rows_is_named_after_few_candidates(value):
+    rows = np.tile(X, (100, 1))
+    target = np.r_[rows[:-1, 0], value]
+    line = first_line(SearchCV(Ridge(), cv=KFold(5), n_iter=40, random_state=0), rows, target)
+    assert re.search(r"y is (missing \(NaN\)|infinite) in 1 row: leave", line)
+
+
+class SomeLabels(RegressorMixin, BaseEstimator):
+    """Learns from the rows with a target."""
+
+    def __init__(self, alpha=1.0):
+        self.alpha = alpha
+
+    def fit(self, X, y):
+        self.model_ = Ridge(alpha=self.alpha).fit(X[~np.isnan(y)], y[~np.isnan(y)])
+        return self
+
+    def predict(self, X):
+        return self.model_.predict(X)
+
+
+def test_missing_numbers_that_an_estimator_takes_are_accepted():
+    def score(model, X, y):
+        return -float(np.nanmean(np.abs(model.predict(X) - y)))
+
+    target = np.where(np.arange(90) % 4, X[:, 0], np.nan)
+    space = {"alpha": loguniform(0.1, 10)}
+    search = RandomSearchCV(SomeLabels(), space, n_iter=3, scoring=score).fit(X, target)
+    assert set(search.statuses_) == {"ok"}
 
 
 @pytest.mark.parametrize(

@@ -237,6 +237,8 @@ def test_weights_go_to_each_model():
     with pytest.raises(ValueError, match=r"svc__sample_weight, which contains .* write"):
         SearchCV(NAMED, **ARGS).fit(X, Y, svc__sample_weight=weights)
     with pytest.raises(ValueError, match="sample_weight, which fit of KNeighborsClassifier"):
+        SearchCV([("K", KNeighborsClassifier())], **ARGS).fit(X, Y, sample_weight=weights)
+    with pytest.raises(ValueError, match=r"does not accept: K\. Remove"):
         SearchCV([*NAMED, ("K", KNeighborsClassifier())], **ARGS).fit(X, Y, sample_weight=weights)
 
 
@@ -324,7 +326,7 @@ def test_the_task_follows_from_the_target(y, task, classifies):
         (X, Y, "ranking", "task='ranking' must be"), (X, Y[:9], None, "one or several targets"),
         (X[:, 0], Y, None, r"a table.* X.to_frame\(\)"),
         (X, np.stack([X, X]), None, "got X of shape"),
-        (X, [None, *Y[1:]], None, "y has 1 missing labels .NaN., the first in row 0"),
+        (X, [None, *Y[1:]], None, "y has 1 missing label .NaN., the first in row 0"),
         (X, np.where(Y == 1, np.nan, Y), None, "missing labels"),
         (X, pd.Series(Y == 1, dtype="boolean").where(Y != 1), None, "missing labels"),
         (X, pd.Series(["a", None, *Y[2:].astype(str)], dtype="string"), None, "in row 1"),
@@ -333,6 +335,7 @@ def test_the_task_follows_from_the_target(y, task, classifies):
         (X, csr_matrix(np.eye(len(Y))), None, r"pass y.toarray\(\)"),
         (X, pd.Series(pd.date_range("2020", periods=len(Y))), None, "y contains dates or dur"),
         (X, pd.to_timedelta(np.arange(len(Y)), unit="h"), None, "y contains dates or durations"),
+        (X, pd.Series(pd.period_range("2020", periods=len(Y))), None, "y contains dates or dur"),
         (X, [datetime.date(2020, 1, 1 + i % 28) for i in range(len(Y))], None, "contains dates"),
         (X, np.where(np.arange(len(Y)) == 7, np.inf, X[:, 0]), None, "infinite in row 7"),
         (X, np.ones(len(Y)), None, "y has a single class or value, 1.0"),

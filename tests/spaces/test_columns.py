@@ -20,6 +20,7 @@ from sklearn.model_selection import ShuffleSplit
 
 from sksearch import RandomSearchCV, SearchCV, default_models
 from sksearch.estimators import _models, _tables
+from sksearch.estimators._column_notes import notes_on_columns
 from sksearch.estimators._pipeline import last_step
 from sksearch.estimators._tables import TableColumns, column_at, look_at
 from sksearch.space import default_space
@@ -181,10 +182,9 @@ def test_ids_are_left_out_by_their_names_and_values(name, values, expected):
         (pd.array([1, None, 3], "Int64"), [1, np.nan, 3]),
         (pd.array([True, None, False], "boolean"), [1, np.nan, 0]),
         (pd.to_timedelta([1, None, 3], unit="h"), [3600, np.nan, 10800]),
-        (pd.Series([1, "x", pd.NA], dtype=object), [1, np.nan, np.nan]),
         (np.array([1, np.inf, 1e300]), [1, np.nan, np.nan]),
         (pd.Series(["1", " 2.5", ""]), [1, 2.5, np.nan]),
-        (pd.Series(["$1,200.5", "$-3", "-£4", "1,2"]), [1200.5, -3, -4, np.nan]),
+        (pd.Series(["$1,200.5", "$-3", "-£4", "?"]), [1200.5, -3, -4, np.nan]),
         (pd.Series(["12 %", "1,234,567€", "True", "false"]), [12, 1234567, 1, 0]),
         (pd.arrays.SparseArray([1, 0, 0]), [1, 0, 0]),
         (pd.Categorical([1, None, 2]), [1, np.nan, 2]),
@@ -196,6 +196,84 @@ def test_numbers_are_read_from_any_dtype(values, expected):
     frame = values.to_frame("x") if isinstance(values, pl.Series) else pd.DataFrame({"x": values})
     found = TableColumns(numbers=["x"]).fit_transform(frame)["x"].to_numpy()
     np.testing.assert_array_equal(found, expected)
+
+
+DAYS = pd.Series(pd.to_datetime(["2024-08-05", "2024-09-06", "2024-10-01", "2024-11-30"]))
+WRITTEN = {form: DAYS.dt.strftime(form) for form in ("%d.%m.%Y", "%Y/%m/%d", "%Y-%m-%dT%H:%MZ")}
+OTHER_FORMS = [
+    (DAYS, WRITTEN["%d.%m.%Y"], False),
+    (DAYS, DAYS.astype("int64"), False),
+    (DAYS, DAYS.dt.date, True),
+    (DAYS, WRITTEN["%Y-%m-%dT%H:%MZ"], True),
+    (WRITTEN["%d.%m.%Y"], DAYS.astype(str), True),
+    (WRITTEN["%d.%m.%Y"], DAYS.astype(object), True),
+    (WRITTEN["%d.%m.%Y"], DAYS.dt.strftime("%m/%d/%Y"), False),
+    (WRITTEN["%Y/%m/%d"], WRITTEN["%d.%m.%Y"], False),
+    (WRITTEN["%Y/%m/%d"] + " 1 pm", WRITTEN["%d.%m.%Y"], False),
+]
+
+
+@pytest.mark.parametrize(("given", "new", "is_known"), OTHER_FORMS)
+@pytest.mark.parametrize("as_looked_at", [True, False])
+def test_dates_in_another_form_are_read_the_same_or_missing(given, new, is_known, as_looked_at):
+    """No day and month are swapped, and no unit of time is guessed."""
+    form = {"x": kind(given)[1]} if as_looked_at else ["x"]
+    reader = TableColumns(dates=form).fit(pd.DataFrame({"x": given}))
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        found = reader.transform(pd.DataFrame({"x": new}))["x"].dt.tz_localize(None)
+    if is_known:
+        assert (found == DAYS).all()
+        assert heard == []
+    else:
+        assert found.isna().all()
+        assert len(heard) == 1
+        assert "100 % of column 'x' as dates" in str(heard[0].message)
+
+
+def test_one_warning_names_all_columns_with_values_that_cannot_be_read():
+    frame = pd.DataFrame({"n": UP, "ok": UP % 2 == 0, "when": pd.date_range("2020", periods=N)})
+    reader = TableColumns(numbers=["n", "ok"], dates=["when"]).fit(frame)
+    new = frame.astype(object)
+    new.loc[:29, "ok"] = "yes"
+    new.loc[:1, ["n", "when"]] = "next week"
+    new.loc[2:9, :] = None
+    with pytest.warns(UserWarning, match="cannot be read") as heard:
+        found = reader.transform(new)
+    assert len(heard) == 1
+    text = "1.67 % of column 'n' as numbers, 18.3 % of column 'ok' as numbers, 1.67 % of column 'w"
+    assert text in str(heard[0].message)
+    assert found.isna().sum().tolist() == [10, 30, 10]
+
+
+ZONE = "America/New_York"
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        pd.date_range("2024-03-01 08:30", periods=N, tz=ZONE),
+        pd.date_range("2024-03-01 08:30", periods=N, tz=ZONE).tz_convert("Asia/Tokyo"),
+        pd.date_range("2024-03-01 08:30", periods=N, tz=ZONE).astype(str),
+        pd.date_range("2024-03-01 08:30", periods=N),
+        pd.date_range("2024-03-01 08:30", periods=N).astype(str),
+    ],
+)
+def test_hours_and_weekdays_are_those_of_the_local_time(new):
+    moments = pd.date_range("2024-03-01 08:30", periods=N, tz=ZONE)  # until daylight saving time
+    model = dict(default_models(pd.DataFrame({"when": moments}), Y))["linear"]
+    model = cheap([("linear", model)])[0][1].fit(pd.DataFrame({"when": moments}), Y)
+    found = model[0].transform(pd.DataFrame({"when": new}))["when"]
+    assert (found == moments).all()
+    assert set(found.dt.hour) == {8}
+    expected = model.predict_proba(pd.DataFrame({"when": moments}))
+    np.testing.assert_array_equal(model.predict_proba(pd.DataFrame({"when": new})), expected)
+
+
+def test_dates_with_several_zones_are_in_utc():
+    texts = ["2024-08-05T08:30+02:00", "2024-12-05T08:30+01:00"]
+    found = TableColumns(dates=["x"]).fit_transform(pd.DataFrame({"x": texts}))["x"]
+    assert found.dt.hour.tolist() == [6, 7]
 
 
 def table(n=N):
@@ -210,6 +288,17 @@ def table(n=N):
             "here": "x",
         }
     )
+
+
+@pytest.mark.parametrize(
+    "X", [table().iloc[0], table().to_dict("records"), [1, 2], "words", None, np.arange(3)]
+)
+def test_what_is_no_table_is_named_in_training_and_prediction(X):
+    reader = TableColumns(numbers=["count"]).fit(table())
+    for call in (reader.fit, reader.transform):
+        with pytest.raises(ValueError, match="X must be a table with columns, got"):
+            call(X)
+    assert len(reader.transform(table().iloc[:0])) == 0
 
 
 def cheap(models):
@@ -236,6 +325,15 @@ def searched(X, y, **options):
 @pytest.fixture(scope="module")
 def found():
     return searched(table(), Y)
+
+
+def test_values_too_large_for_trees_are_counted():
+    frame = table().assign(large=np.where(UP % 3, UP, 1e39), all=1e300 * (UP + 1), e=np.inf)
+    with pytest.warns(UserWarning, match="'large' of X has 40 values larger than float32 allows"):
+        models = default_models(frame, Y)
+    left_out = models[0][1].steps[0][1].left_out
+    assert left_out["all"] == "its values are larger than float32 allows"
+    assert left_out["e"] == "it has no finite values"
 
 
 def test_no_model_fails_on_gaps_dates_texts_and_ids(found):
@@ -331,7 +429,7 @@ def test_columns_may_have_any_names(names):
         axis=1,
     )
     models = default_models(frame, Y)
-    lines = [line.split(": ")[0] for line in _tables.notes_on_columns(models)]
+    lines = [line.split(": ")[0] for line in notes_on_columns(models)]
     shown = [name for line in lines for name in line.split(", ")]
     if all(isinstance(name, str | pd.Timestamp) for name in names):
         assert {str(name) if str(name).strip() else repr(name) for name in names} <= set(shown)
@@ -341,6 +439,7 @@ def test_columns_may_have_any_names(names):
         assert len(model.fit(frame, Y).predict(frame)) == N, name
 
 
+@pytest.mark.filterwarnings("ignore:X has values that cannot be read.* of column 'here'")
 def test_a_column_that_is_added_to_a_kind_is_used():
     models = cheap(default_models(table(), Y))
     for name, model in models:
@@ -348,12 +447,12 @@ def test_a_column_that_is_added_to_a_kind_is_used():
         reader.set_params(numbers=[*reader.numbers, "here"], categories=["city", "key"])
         taken = model.fit(table(), Y).steps[1][1].transformers_
         assert {"here", "key"} <= {each for _, _, names in taken for each in names}, name
-    lines = _tables.notes_on_columns(models)
+    lines = notes_on_columns(models)
     assert not [line for line in lines if "left out" in line]
     plain = table()[["count", "city"]]
     models = default_models(plain.assign(when=table()["when"]), Y)[:1]
     models[0][1].steps[0][1].set_params(texts=["words"])
-    assert "words: left out, as no step takes them" in _tables.notes_on_columns(models)
+    assert "words: left out, as no step takes them" in notes_on_columns(models)
 
 
 @pytest.mark.parametrize(

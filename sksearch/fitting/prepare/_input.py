@@ -11,11 +11,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
+from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import type_of_target
 
-from sksearch._utils._advice import advice, doubt_of_gaps, glance, missing
+from sksearch._utils._advice import advice, doubt_of_gaps, doubt_of_infinity, glance, missing
 from sksearch._utils._compat import (
     GroupsConsumerMixin,
     num_samples,
@@ -26,7 +27,7 @@ from sksearch._utils._compat import (
 from sksearch._utils._overrides import overridden
 from sksearch._utils._typing import Estimator, Folding, Samples, Targets
 from sksearch.estimators._family import family_of
-from sksearch.estimators._model_choice import OneOf, each_of
+from sksearch.estimators._model_choice import OneOf, each_of, named_of
 from sksearch.estimators._pipeline import last_step
 from sksearch.fitting.run._keywords import meant_by
 
@@ -204,7 +205,11 @@ def doubt_of_target(estimator: Estimator, y: Targets) -> str:
                 f"Unknown label type: {name} is a classifier, but y contains continuous values. "
                 "Pass class labels, or search over a regressor."
             )
-        return doubt or glance(_doubt_of_classes, to_numpy(y), otherwise="")
+        return (
+            doubt
+            or glance(_doubt_of_classes, to_numpy(y), otherwise="")
+            or glance(_doubt_of_threshold, last_step(each_of(estimator)[0]), y, otherwise="")
+        )
     return _doubt_of_numbers(name, to_numpy(y)) if is_regressor(estimator) else ""
 
 
@@ -219,8 +224,22 @@ def _doubt_of_classes(labels: np.ndarray) -> str:
     )
 
 
+def _doubt_of_threshold(model: Estimator, y: Targets) -> str:
+    """Name classes between which a model with a threshold cannot decide."""
+    kinds = FixedThresholdClassifier, TunedThresholdClassifierCV
+    if not isinstance(model, kinds) or type_of_target(y) == "binary":
+        return ""
+    return (
+        f"{type(model).__name__} has a threshold between two classes, but y has "
+        f"{len(np.unique(to_numpy(y)))}: search over its estimator, "
+        f"{type(model.estimator).__name__}, instead."
+    )
+
+
 def _doubt_of_numbers(name: str, values: np.ndarray) -> str:
-    """Name texts in a regression target."""
+    """Name missing or infinite values and texts in a regression target."""
+    if doubt := doubt_of_gaps(values, "value") or doubt_of_infinity(values):
+        return doubt
     if values.dtype.kind not in "OUS":
         return ""
     try:
@@ -372,8 +391,7 @@ def _check_fit_params(
                     f"fit got {name}, which contains the name of a step, but for a list of models "
                     f"the last step of each gets such arguments: write {name.rpartition('__')[2]}."
                 )
-        for model in each_of(estimator):
-            check_fit_params(last_step(model), params, (), by_epochs)
+        _check_of_models(estimator, params, by_epochs)
         return
     prefix = ""
     while isinstance(estimator, Pipeline) and not overridden(estimator, ("fit",)):
@@ -408,4 +426,23 @@ def _check_fit_params(
             raise ValueError(
                 f"fit got {prefix}{name}, which {method} of {type(estimator).__name__} does not "
                 f"accept: {cure} Valid names are {', '.join(n for n in taken if n != 'self')}."
+            )
+
+
+def _check_of_models(estimator: OneOf, params: dict[str, Any], by_epochs: bool) -> None:
+    """Raise ValueError for a parameter that the ``fit`` of some models does not take."""
+    errors: dict[str, dict[str, ValueError]] = {name: {} for name in params}
+    for model_name, model in named_of(estimator):
+        for name, value in params.items():
+            try:
+                check_fit_params(last_step(model), {name: value}, (), by_epochs)
+            except ValueError as error:
+                errors[name][model_name] = error
+    for name, refusals in errors.items():
+        if len(refusals) == len(named_of(estimator)):
+            raise next(iter(refusals.values()))
+        if refusals:
+            raise ValueError(
+                f"fit got {name}, which fit of these models of the list does not accept: "
+                f"{', '.join(refusals)}. Remove the models from the list, or leave {name} out."
             )

@@ -88,9 +88,9 @@ def _dates(context: Context, details: str) -> str:
 
 def _missing(context: Context, details: str) -> str:
     """Remedy for missing values, "" without missing values."""
-    if re.search(r"Input y contains NaN", details):
-        if n := _count(context.y, np.isnan):
-            return f"y is missing (NaN) in {n} rows: leave these rows out of X and y."
+    if "Input X" not in details and (n := _count(context.y, np.isnan)):
+        return f"y is missing (NaN) in {counted(n, 'row')}: leave these rows out of X and y."
+    if "Input y contains NaN" in details:
         return TRANSFORMED.format("missing values (NaN)")
     names = [name for name, column in _columns(context.X) if _count(column, np.isnan)]
     if not names:
@@ -105,16 +105,16 @@ def _missing(context: Context, details: str) -> str:
 
 def _infinite(context: Context, details: str) -> str:
     """Remedy for infinite values of y, or of columns of X."""
-    if re.search(r"Input y", details):
-        if n := _count(context.y, np.isinf):
-            return f"y is infinite in {n} rows: leave these rows out of X and y."
+    if "Input X" not in details and (n := _count(context.y, np.isinf)):
+        return f"y is infinite in {counted(n, 'row')}: leave these rows out of X and y."
+    if "Input y" in details:
         return TRANSFORMED.format("infinite values")
     names = [name for name, column in _columns(context.X) if _count(column, np.isinf)]
     if not names:
         return ""
     return (
-        f"{_named(names)} of X contains infinite values. Replace them, as in X[np.isinf(X)] = "
-        "np.nan with SimpleImputer(), or leave these rows out."
+        f"{_named(names)} of X {'has' if len(names) == 1 else 'have'} infinite values. Replace "
+        "them, as in X[np.isinf(X)] = np.nan with SimpleImputer(), or leave these rows out."
     )
 
 
