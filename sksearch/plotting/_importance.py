@@ -128,7 +128,9 @@ class ImportanceDisplay(Display):
             f"the model explains {max(found.explained, 0):.0%} of the variance of held-out "
             "candidates"
         )
-        if found.explained < KNOWN:
+        if not found.shares.any() and not found.interactions:
+            explained = "all scores are equal"
+        elif found.explained < KNOWN:
             explained = "too few or too noisy to tell"
         title = f"What mattered, from {found.n_candidates} candidates\n({explained})"
         ax.set_title(title, loc="left", fontsize=11)
