@@ -14,6 +14,7 @@ from sksearch.plotting._style import (
     MANY,
     axis_of_scores,
     is_below,
+    label_log,
     legend_beside,
     mark_at_bottom,
     score_name,
@@ -256,6 +257,7 @@ class HistoryDisplay(Display):
         ax.set_xlabel(self.unit[:1].upper() + self.unit[1:])
         if resources[-1] >= 9 * resources[0]:
             ax.set_xscale("log")
+            label_log(ax.xaxis)
         if len(resources) <= N_LEGEND:
             ax.set_xticks(resources, [f"{r:,}" for r in resources])
             ax.minorticks_off()

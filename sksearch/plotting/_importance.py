@@ -102,7 +102,7 @@ class ImportanceDisplay(Display):
         found = self.importance
         n = min(len(found.names), N_SHOWN)
         ax = self._begin(ax, (7, 1.6 + 0.32 * (n + 1)))
-        names = [short(name, 36) for name in found.names[:n]]
+        names = [short(name, 36, found.names) for name in found.names[:n]]
         shares = [*found.shares[:n]]
         if left := len(found.names) - n:
             names.append(counted(left, "other"))
@@ -125,8 +125,8 @@ class ImportanceDisplay(Display):
         of = self.folds and f" ({self.folds})"
         ax.set_xlabel(f"Share of the variance of the scores{of}")
         explained = (
-            f"the model explains {max(found.explained, 0):.0%} of the variance of held-out "
-            "candidates"
+            f"the model explains {max(found.explained, 0):.0%} of\n"
+            "the variance of held-out candidates"
         )
         if not found.shares.any() and not found.interactions:
             explained = "all scores are equal"

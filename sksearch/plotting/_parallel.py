@@ -201,13 +201,14 @@ class ParallelDisplay(Display):
                 side.set_yticks((side.get_yticks() * (m - 1) + 0.5) / m, texts)
         score = _ruler(ax, n)
         score.set_ylim(low, high)
+        score.yaxis.tick_right()  # where no line crosses the labels
         score.spines["left"].set_color(ACCENT)
         ax.set_xlim(-0.1, n + 0.1)
         ax.set_ylim(0, 1)
         ax.set_yticks([])
         ax.spines[:].set_visible(False)
         score_name, _, folds = self.score_name.partition(", ")
-        labels = [*(short(name, 24) for name in self.names), score_name]
+        labels = [*(short(name, 24, self.names) for name in self.names), score_name]
         long = max(map(len, labels)) > 13
         labels[-1] += f"\n{folds}" * (self.candidates.n_folds is not None)
         if below.any():

@@ -81,7 +81,8 @@ class PlaneDisplay(Display):
 
     def _places(self, params: list[Params]) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates of candidates, spread out within a choice; NaN if a parameter is missing."""
-        x, y = (_spread(axis.encode(params), bool(axis.choices)) for axis in self._axes)
+        rng = np.random.default_rng(0)
+        x, y = (_spread(axis.encode(params), bool(axis.choices), rng) for axis in self._axes)
         return x, y
 
     def _draw_star(self, ax: "Axes", places: tuple[np.ndarray, np.ndarray]) -> None:
@@ -105,17 +106,17 @@ class PlaneDisplay(Display):
         ax.set_title(title, loc="left", fontsize=11)
         for axis, side in zip(axes, (ax.xaxis, ax.yaxis), strict=True):
             place_ticks(side, axis, 18)
-        ax.set_xlabel(short(self.x, 44))
-        ax.set_ylabel(short(self.y, 36))
+        ax.set_xlabel(short(self.x, 44, [self.y]))
+        ax.set_ylabel(short(self.y, 36, [self.x]))
         ax.tick_params(length=0, pad=6)
         for spines in (ax.spines, bar.ax.spines):
             spines[:].set_visible(False)
 
 
-def _spread(places: np.ndarray, is_choice: bool) -> np.ndarray:
+def _spread(places: np.ndarray, is_choice: bool, rng: np.random.Generator) -> np.ndarray:
     """Move the candidates of one choice apart."""
     if not is_choice:
         return places
     n = len(np.unique(places[~np.isnan(places)]))
     width = 0.25 / max(1, n - 1)
-    return places + np.random.default_rng(0).uniform(-width, width, len(places))
+    return places + rng.uniform(-width, width, len(places))

@@ -97,10 +97,19 @@ def score_name(found: SearchTable, n_folds: int | None = None) -> str:
     return name[:1].upper() + name[1:]
 
 
-def short(text: object, length: int) -> str:
-    """Return a text of at most `length` characters; a longer one keeps its distinctive end."""
-    text = str(text)
-    return text if len(text) <= length else "…" + text[1 - length :]
+def short(name: str, length: int, among: Sequence[str] = ()) -> str:
+    """Return the end of a name, longer than `length` characters if others `among` end alike."""
+    others = [other for other in among if other != name]
+    while len(name) > length and any(other.endswith(name[1 - length :]) for other in others):
+        length += 1
+    return name if len(name) <= length else "…" + name[1 - length :]
+
+
+def short_choice(choice: object, length: int) -> str:
+    """Return the text of a choice, without its middle if it has more than `length` characters."""
+    text = " ".join(str(choice).split())
+    half = length // 2
+    return text if len(text) <= length else f"{text[:half]}…{text[half + 1 - length :]}"
 
 
 def star_style(is_hollow: bool = False) -> dict[str, Any]:
@@ -128,7 +137,7 @@ def place_ticks(axis: Any, values: Any, length: int = 14) -> None:
         n = len(values.choices)
         shown = np.unique(np.linspace(0, n - 1, min(n, 12)).round().astype(int))
         places = shown / max(1, n - 1)
-        labels = [short(values.choices[i], length) for i in shown]
+        labels = [short_choice(values.choices[i], length) for i in shown]
     else:
         locator = LogLocator(numticks=6) if values.log else MaxNLocator(4, integer=values.integer)
         ticks = np.asarray(locator.tick_values(values.low, values.high))
@@ -147,12 +156,16 @@ def place_ticks(axis: Any, values: Any, length: int = 14) -> None:
             label.set(ha="right", rotation_mode="anchor")
 
 
+def n_characters(ax: "Axes") -> int:
+    """Return how many characters a line below the axes has room for."""
+    return int(CHARACTERS * ax.get_window_extent().width / ax.figure.dpi)
+
+
 def _fit(axis: Any, labels: list[str]) -> bool:
     """Return whether labels fit beside each other, before the axes get their final size."""
     if axis.axis_name == "y":
         return True
-    inches = axis.axes.get_window_extent().width / axis.axes.figure.dpi
-    return sum(len(label) + 1 for label in labels) <= CHARACTERS * inches
+    return sum(len(label) + 1 for label in labels) <= n_characters(axis.axes)
 
 
 def is_below(scores: np.ndarray, star: float | None = None) -> np.ndarray:

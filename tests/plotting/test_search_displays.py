@@ -22,6 +22,7 @@ from sksearch.plotting._distribution import DistributionDisplay
 from sksearch.plotting._rungs import RungDisplay
 from sksearch.plotting._sheet import SearchDisplay
 from sksearch.plotting._slices import pair_to_draw
+from sksearch.plotting._style import short, short_choice
 from sksearch.space import Space
 from sksearch.stats import importance
 from sksearch.stats._candidates import Candidates
@@ -373,3 +374,29 @@ def test_equal_scores_are_drawn_in_the_middle_and_named(n_scores):
     if n_scores > 1:
         title = ImportanceDisplay.from_search(history).ax_.get_title("left")
         assert title.endswith("(all scores are equal)")
+
+
+def test_labels_cut_short_stay_distinct():
+    names = [f"preprocessor__{kind}__simpleimputer__strategy" for kind in ("num", "cat")]
+    assert [short(name, 26, names) for name in names] == [
+        "…m__simpleimputer__strategy",
+        "…t__simpleimputer__strategy",
+    ]
+    assert short_choice("most_frequent_value", 14) == "most_fr…_value"
+    assert short_choice("Pipeline(\n    steps=[])", 30) == "Pipeline( steps=[])"
+
+
+def test_candidates_of_two_choices_are_spread_in_both_directions():
+    history = History(Problem(Space({"a": [1, "x"], "b": [2, "y"]})))
+    for i in range(8):
+        history.start({"a": [1, "x"][i % 2], "b": [2, "y"][i // 4]}, 0, 1)
+        history.tell(i, 1, Result(float(i)))
+    x, y = RankDisplay.from_search(history).ax_.collections[0].get_offsets().T
+    assert abs(np.corrcoef(x - x.round(), y - y.round())[0, 1]) < 0.9
+
+
+def test_the_title_of_importance_is_inside_the_figure():
+    figure = ImportanceDisplay.from_search(history_of(100)).figure_
+    figure.canvas.draw()
+    (title,) = figure.findobj(lambda each: "held-out" in getattr(each, "get_text", str)())
+    assert title.get_window_extent().x1 < figure.bbox.width
