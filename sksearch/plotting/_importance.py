@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Self
 
+import numpy as np
+
 from sksearch._utils._terminal import counted
 from sksearch.plotting._display import Display
 from sksearch.plotting._style import COLORS, DARK, GREY, short, tidy
@@ -113,7 +115,7 @@ class ImportanceDisplay(Display):
         colors = [COLORS[0]] * n + [GREY] * (len(names) - n)
         ax.barh(rows, shares, color=colors, height=0.6)
         ax.hlines(rows[:n], found.low[:n], found.high[:n], color=DARK, lw=1.6)
-        ends = [*found.high[:n], *shares[n:]]
+        ends = np.maximum(shares, [*found.high[:n], *shares[n:]])  # intervals may lie below shares
         for row, share, end in zip(rows, shares, ends, strict=True):
             ax.text(end + 0.015, row, f"{share:.0%}", va="center", fontsize=9, color=DARK)
         tidy(ax)

@@ -102,7 +102,10 @@ class PlaneDisplay(Display):
         found, axes = self.candidates, self._axes
         n, n_drawn = len(found.scores), found.n_with(self.x, self.y)
         title = f"{n_drawn:,} of " * (n_drawn < n) + counted(n, "candidate") + found.where
-        title += found.about_star and f"\n{found.about_star}"
+        if found.winner is not None and not {self.x, self.y} <= {*found.winner.params}:
+            title += "\n(the winner does not have both parameters)"
+        else:
+            title += found.about_star and f"\n{found.about_star}"
         ax.set_title(title, loc="left", fontsize=11)
         for axis, side in zip(axes, (ax.xaxis, ax.yaxis), strict=True):
             place_ticks(side, axis, 18)

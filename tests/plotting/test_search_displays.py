@@ -15,6 +15,7 @@ from sksearch.plotting import (
     ContourDisplay,
     ImportanceDisplay,
     ParallelDisplay,
+    ParetoDisplay,
     RankDisplay,
     SliceDisplay,
 )
@@ -23,9 +24,11 @@ from sksearch.plotting._rungs import RungDisplay
 from sksearch.plotting._sheet import SearchDisplay
 from sksearch.plotting._slices import pair_to_draw
 from sksearch.plotting._style import short, short_choice
+from sksearch.search import ParetoFront
 from sksearch.space import Space
 from sksearch.stats import importance
 from sksearch.stats._candidates import Candidates
+from sksearch.stats._importance import Importance
 from tests.fakes import Curve
 
 X, Y = np.zeros((12, 1)), np.zeros(12)
@@ -400,3 +403,30 @@ def test_the_title_of_importance_is_inside_the_figure():
     figure.canvas.draw()
     (title,) = figure.findobj(lambda each: "held-out" in getattr(each, "get_text", str)())
     assert title.get_window_extent().x1 < figure.bbox.width
+
+
+def test_a_winner_that_is_not_drawn_is_named():
+    title = RankDisplay.from_search(history_of_union()).ax_.get_title("left")
+    assert title.endswith("\n(the winner does not have both parameters)")
+
+
+def test_rounding_errors_of_predictions_are_one_color():
+    history = History(Problem(Space({"a": uniform(0, 1), "b": uniform(0, 1)})))
+    for i in range(12):
+        history.start({"a": i / 12, "b": i % 5 / 5}, 0, 1)
+        history.tell(i, 1, Result(0.1 * 7))
+    surface = ContourDisplay.from_search(history).ax_.collections[0]
+    assert len(np.unique(surface.get_array())) == 1
+
+
+def test_shares_stand_right_of_bars_and_intervals():
+    found = Importance(["a"], np.array([0.2]), np.zeros(1), np.array([0.1]), 0.8, 0.5, 9, 0, None)
+    share, _ = ImportanceDisplay(importance=found).plot().ax_.texts
+    assert share.get_position()[0] > 0.2
+
+
+def test_a_front_of_three_objectives_has_no_line():
+    values = np.arange(6.0).reshape(2, 3)
+    front = ParetoFront(np.arange(2), values, ("a", "b", "c"), np.ones(3), values)
+    (line,) = ParetoDisplay(front=front).plot().ax_.get_lines()
+    assert line.get_linestyle() == "None"
