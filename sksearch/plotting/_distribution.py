@@ -7,7 +7,7 @@ import numpy as np
 
 from sksearch.plotting._display import Display
 from sksearch.plotting._style import (
-    count_below,
+    count_outside,
     is_below,
     legend_beside,
     limits_of,
@@ -161,7 +161,7 @@ class DistributionDisplay(Display):
         ax.set_ylim(0, 1.02)
         ax.yaxis.set_major_formatter("{x:.0%}")
         ax.yaxis.set_major_locator(_fifths())
-        ax.set_xlabel(self.score_name + count_below(below))
+        ax.set_xlabel(self.score_name + count_outside(below))
         ax.set_ylabel("Candidates with this score or more")
         if any(self.scores):
             legend_beside(ax)

@@ -13,7 +13,7 @@ from sksearch.plotting._style import (
     DARK,
     GREY,
     MANY,
-    count_below,
+    count_outside,
     is_below,
     limits_of,
     mark_at_bottom,
@@ -212,7 +212,7 @@ class ParallelDisplay(Display):
         long = max(map(len, labels)) > 13
         labels[-1] += f"\n{folds}" * (self.candidates.n_folds is not None)
         if below.any():
-            labels[-1] += f"\n{count_below(below).strip()}"
+            labels[-1] += f"\n{count_outside(below).strip()}"
             mark_at_bottom(ax, np.full(below.sum(), n))
         ax.set_xticks(
             range(n + 1), labels, rotation=20 if long else 0, ha="right" if long else "center"

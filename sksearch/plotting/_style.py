@@ -187,9 +187,9 @@ def limits_of(scores: np.ndarray) -> tuple[float, float]:
     return low - margin, high + margin
 
 
-def count_below(below: np.ndarray) -> str:
-    """Note on the number of scores that are below the axes; empty if none is."""
-    return f" ({below.sum():,} below)" if below.any() else ""
+def count_outside(outside: np.ndarray, where: str = "below") -> str:
+    """Note on the number of scores outside of the axes; empty if none is."""
+    return f" ({outside.sum():,} {where})" if outside.any() else ""
 
 
 def mark_at_bottom(ax: "Axes", x: Any, marker: str = "v", row: int = 0, **options: Any) -> None:
@@ -238,4 +238,4 @@ def axis_of_scores(
     below = is_below(scores, star)
     ax.set_ylim(limits_of(np.r_[scores[~below], others, scores.max() if star is None else star]))
     mark_at_bottom(ax, x[below], **options)
-    return count_below(below)
+    return count_outside(below)
