@@ -189,7 +189,7 @@ class HistoryDisplay(Display):
             legend_title = f"{self.unit} reached (candidates)"
             shown = list(curves.values())
         x, scores = map(np.concatenate, zip(*shown, strict=True))
-        star = won and won.score
+        star = won.score if won else None
         if n_below := is_below(scores, star).sum():
             axis_of_scores(ax, x, scores, star, ls="", label=f"below ({n_below})")
         title = counted(len(self.history.trials), "candidate")

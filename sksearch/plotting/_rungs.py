@@ -163,7 +163,7 @@ class RungDisplay(Display):
                 ax.text(k + 0.5, 1.02, text, transform=at, color=color, **looks)
         every = np.concatenate([list(by_resource[level].values()) for level in levels])
         x = np.repeat(range(n), [len(by_resource[level]) for level in levels])
-        below = axis_of_scores(ax, x, every, self.winner and self.winner.score)
+        below = axis_of_scores(ax, x, every, self.winner.score if self.winner else None)
         if self.winner is not None:
             place = levels.index(self.winner.resource), self.winner.score
             ax.plot(*place, ms=14, **star_style())

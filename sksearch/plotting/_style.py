@@ -201,7 +201,8 @@ def mark_at_bottom(ax: "Axes", x: Any, marker: str = "v", row: int = 0, **option
     x = x[~np.isnan(x)]
     if not len(x):
         return
-    style = {"ms": 5, "color": "k", "clip_on": False, "transform": ax.get_xaxis_transform()}
+    at = ax.get_xaxis_transform()
+    style: dict[str, Any] = {"ms": 5, "color": "k", "clip_on": False, "transform": at}
     ax.plot(x, np.full(len(x), (2 * row + 1) * ROW_HEIGHT), marker, **style | options)
 
 
