@@ -15,7 +15,6 @@ from sksearch.plotting._style import (
     axis_of_scores,
     margin_of,
     mark_at_bottom,
-    n_characters,
     place_ticks,
     score_name,
     short,
@@ -153,7 +152,7 @@ class SliceDisplay(Display):
             below = axis_of_scores(part, x, found.scores, found.star and found.star[1], lows)
             part.set_xlim(-margin_of(axis), 1 + margin_of(axis))
             place_ticks(part.xaxis, axis)
-            part.set_xlabel(short(name, min(26, n_characters(part)), self.names))
+            part.set_xlabel(short(name, 26, self.names))
             part.tick_params(labelleft=i % N_COLUMNS == 0)
             tidy(part)
         title = f"{self.score_name}: {counted(len(found.scores), 'candidate')}{found.where}{below}"

@@ -156,16 +156,12 @@ def place_ticks(axis: Any, values: Any, length: int = 14) -> None:
             label.set(ha="right", rotation_mode="anchor")
 
 
-def n_characters(ax: "Axes") -> int:
-    """Return how many characters a line below the axes has room for."""
-    return int(CHARACTERS * ax.get_window_extent().width / ax.figure.dpi)
-
-
 def _fit(axis: Any, labels: list[str]) -> bool:
     """Return whether labels fit beside each other, before the axes get their final size."""
     if axis.axis_name == "y":
         return True
-    return sum(len(label) + 1 for label in labels) <= n_characters(axis.axes)
+    inches = axis.axes.get_window_extent().width / axis.axes.figure.dpi
+    return sum(len(label) + 1 for label in labels) <= CHARACTERS * inches
 
 
 def is_below(scores: np.ndarray, star: float | None = None) -> np.ndarray:
