@@ -286,7 +286,7 @@ def test_default_pairs_are_active_together(display):
     found = display.from_search(history)
     assert {found.x, found.y} == {"alpha", "depth"}
     n_both = sum("alpha" in trial.params for trial in history.trials)
-    assert found.ax_.get_title("left") == f"{n_both} of 20 candidates"
+    assert found.ax_.get_title("left").splitlines()[0] == f"{n_both} of 20 candidates"
     with pytest.raises(ValueError, match="No candidate has 'leaf' and 'alpha'"):
         display.from_search(history, params=("leaf", "alpha"))
 
