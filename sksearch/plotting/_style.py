@@ -128,8 +128,8 @@ def margin_of(values: Any) -> float:
 def place_ticks(axis: Any, values: Any, length: int = 14) -> None:
     """Label an axis from 0 to 1, on which the values of a parameter are placed.
 
-    If the labels do not fit beside each other, those of choices are slanted, and those of numbers
-    thinned out. `axis` is one of matplotlib's, `values` a `sksearch.stats._candidates.Axis`.
+    If labels do not fit next to each other, choices are slanted, and numbers thinned out. `axis`
+    is one of matplotlib's, `values` a `sksearch.stats._candidates.Axis`.
     """
     from matplotlib.ticker import FixedFormatter, FixedLocator, LogLocator, MaxNLocator
 
@@ -157,7 +157,7 @@ def place_ticks(axis: Any, values: Any, length: int = 14) -> None:
 
 
 def _fit(axis: Any, labels: list[str]) -> bool:
-    """Return whether labels fit beside each other, before the axes get their final size."""
+    """Return whether labels fit next to each other, before the axes get their final size."""
     if axis.axis_name == "y":
         return True
     inches = axis.axes.get_window_extent().width / axis.axes.figure.dpi
@@ -191,7 +191,7 @@ def count_outside(outside: np.ndarray, where: str = "below") -> str:
 def mark_at_bottom(ax: "Axes", x: Any, marker: str = "v", row: int = 0, **options: Any) -> None:
     """Draw a row of marks at the bottom of the axes, for scores outside of them.
 
-    Without a place nothing is drawn, since an unclipped line without points breaks the layout.
+    Nothing is drawn if `x` has no place: an unclipped line without points breaks the layout.
     """
     x = np.asarray(x, dtype=float)
     x = x[~np.isnan(x)]
@@ -221,7 +221,7 @@ def axis_of_scores(
     scores : ndarray of shape (n,)
         The scores.
     star : float or None, default=None
-        Score of the winner, which is not cut off.
+        Score of the winner, never cut off.
     others : sequence of float, default=()
         Other heights that the axis is to contain.
     **options
