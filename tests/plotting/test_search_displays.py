@@ -330,6 +330,7 @@ def test_scores_cut_off_are_marked_and_counted():
     parallel = ParallelDisplay.from_search(history)
     assert below(parallel.ax_) == [2, 2]
     assert parallel.ax_.get_xticklabels()[-1].get_text() == "Score\n(2 below)"
+    assert parallel.ax_.child_axes[-1].yaxis.get_ticks_position() == "right", "off the lines"
     share = DistributionDisplay.from_search(history)
     assert len(below(share.ax_)) == 1
     assert share.ax_.get_xlabel() == "Score (2 below)"
