@@ -2,12 +2,16 @@
 
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+
 from sksearch.plotting._plane import SIZE, PlaneDisplay
 from sksearch.plotting._style import MANY, PALE
 from sksearch.stats._effects import Effects
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+FLAT = 1e-9  # relative differences of predictions up to which they are rounding errors
 
 
 class ContourDisplay(PlaneDisplay):
@@ -55,8 +59,12 @@ class ContourDisplay(PlaneDisplay):
     def plot(self, ax: "Axes | None" = None) -> Self:
         found = self.candidates
         grid_x, grid_y, values = Effects(found).plane(self.x, self.y)
+        middle = np.nanmean(values)
+        is_flat = np.nanmax(np.abs(values - middle)) <= FLAT * abs(middle)
+        if is_flat:
+            values = np.where(np.isnan(values), values, middle)
         ax = self._begin(ax, SIZE)
-        if any(axis.choices for axis in self._axes):
+        if is_flat or any(axis.choices for axis in self._axes):
             surface = ax.pcolormesh(grid_x, grid_y, values, cmap="cividis_r", shading="nearest")
         else:
             surface = ax.contourf(grid_x, grid_y, values, levels=14, cmap="cividis_r")

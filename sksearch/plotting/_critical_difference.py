@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sksearch.plotting._display import Display
-from sksearch.plotting._style import ACCENT, DARK, GREY
+from sksearch.plotting._style import ACCENT, CHARACTERS, DARK, GREY
 from sksearch.stats._ranks import critical_difference
 
 if TYPE_CHECKING:
@@ -119,7 +119,8 @@ class CriticalDifferenceDisplay(Display):
         rows = _bar_rows(self.groups, gap=0.02 * (n_methods - 1))
         first_name = BAR_HEIGHT * (max(rows, default=-1) + 1) + 0.75
         depth = first_name + NAME_HEIGHT * ((n_methods + 1) // 2)
-        ax = self._begin(ax, (7.5, 0.9 + 0.5 * depth))
+        width = max(7.5, 5.5 + 2 / CHARACTERS * max(map(len, self.names)))
+        ax = self._begin(ax, (width, 0.9 + 0.5 * depth))
         self._draw_axis(n_methods)
         for (low, high), row in zip(self.groups, rows, strict=True):
             y = 0.42 + BAR_HEIGHT * row

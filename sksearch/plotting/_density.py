@@ -7,18 +7,26 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sksearch.plotting._display import Display
-from sksearch.plotting._style import as_dict, legend_beside, line_style, tidy
+from sksearch.plotting._style import (
+    as_dict,
+    count_outside,
+    is_below,
+    legend_beside,
+    line_style,
+    tidy,
+)
 from sksearch.stats._density import Density, silverman_bandwidth
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 N_POINTS = 512  # points of a curve
-TAIL = 0.995  # quantile that the axis ends at: one bad run would squeeze all the others
 
 
 class DensityDisplay(Display):
     """Estimated densities of the best losses of optimizers, with their means.
+
+    A triangle at the right end stands for losses far above the others.
 
     Parameters
     ----------
@@ -95,10 +103,12 @@ class DensityDisplay(Display):
     def plot(self, ax: "Axes | None" = None) -> Self:
         ax = self._begin(ax, (7.5, 4))
         low = min(density.support[0] for density in self.densities.values())
+        # One bad run would squeeze all the others.
         high = max(
-            np.quantile(density.values, TAIL) + density.bandwidth
+            density.values[~is_below(-density.values)].max() + density.bandwidth
             for density in self.densities.values()
         )
+        above = [density.values > high for density in self.densities.values()]
         for i, (name, density) in enumerate(self.densities.items()):
             # Each on its own support, so that a narrow peak is as smooth as a wide one.
             x = np.linspace(*density.support, N_POINTS)
@@ -110,10 +120,13 @@ class DensityDisplay(Display):
             ax.plot(x, y, lw=1.8, label=label, **style)
             ax.plot([density.mean] * 2, [0, top], color=style["color"], lw=1, marker="")
             ax.plot(density.mean, top, "o", ms=5, color=style["color"], mec="w")
+        for i, cut in enumerate(above):
+            if cut.any():
+                ax.plot(high, 0, ">", color=line_style(i)["color"], clip_on=False)
         tidy(ax)
         ax.set_xlim(low - 0.02 * (high - low), high)
         ax.set_ylim(bottom=0)
-        ax.set_xlabel("Best loss of a run")
+        ax.set_xlabel("Best loss of a run" + count_outside(np.concatenate(above), "above"))
         ax.set_ylabel("Density")
         legend_beside(ax)
         return self

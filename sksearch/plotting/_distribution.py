@@ -7,8 +7,10 @@ import numpy as np
 
 from sksearch.plotting._display import Display
 from sksearch.plotting._style import (
-    axis_of_scores,
+    count_outside,
+    is_below,
     legend_beside,
+    limits_of,
     line_style,
     score_name,
     tidy,
@@ -25,7 +27,8 @@ class DistributionDisplay(Display):
     """Share of the candidates with at least a given score, for one or several searches.
 
     Curves further to the right belong to searches with better results. If a curve stays high over
-    a long range, nearly all candidates are good. Failed candidates count as reaching no score.
+    a long range, nearly all candidates are good. Failed candidates count as reaching no score. A
+    triangle at the left end of a curve stands for scores far below the others.
 
     Parameters
     ----------
@@ -130,19 +133,23 @@ class DistributionDisplay(Display):
     def plot(self, ax: "Axes | None" = None) -> Self:
         ax = self._begin(ax, (6.4, 3.8))
         finite = np.concatenate([s[np.isfinite(s)] for s in self.scores.values()])
-        axis_of_scores(ax, finite)
-        low, high = ax.get_ylim()
+        below = is_below(finite)
+        low, high = limits_of(finite[~below])
         for i, (name, scores) in enumerate(self.scores.items()):
             known = np.sort(scores[np.isfinite(scores)])
             share = np.arange(len(known), 0, -1) / len(scores)
             x, y = np.r_[low, known, known[-1]], np.r_[share[0], share, 0]
-            ax.step(x, y, where="pre", lw=2, label=name or None, **line_style(i))
+            style = line_style(i)
+            ax.step(x, y, where="pre", lw=2, label=name or None, **style)
+            if known[0] < low:
+                in_view = (known > low).sum() / len(scores)
+                ax.plot(low, in_view, "<", color=style["color"], clip_on=False)
         tidy(ax)
         ax.set_xlim(low, high)
         ax.set_ylim(0, 1.02)
         ax.yaxis.set_major_formatter("{x:.0%}")
         ax.yaxis.set_major_locator(_fifths())
-        ax.set_xlabel(self.score_name)
+        ax.set_xlabel(self.score_name + count_outside(below))
         ax.set_ylabel("Candidates with this score or more")
         if any(self.scores):
             legend_beside(ax)

@@ -10,10 +10,13 @@ from sksearch.history import History, Trial
 from sksearch.plotting._display import Display
 from sksearch.plotting._style import (
     ACCENT,
-    FENCE,
     GREY,
     MANY,
+    axis_of_scores,
+    is_below,
+    label_log,
     legend_beside,
+    mark_at_bottom,
     score_name,
     shade_of_blue,
     star_style,
@@ -27,7 +30,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 N_LEGEND = 8  # entries for resources; more would not be read
-ROW_HEIGHT = 0.02  # height of a row of marks at the bottom, as a share of the axes
 
 # Resources and scores by the id of a trial.
 Curves = dict[int, tuple[np.ndarray, np.ndarray]]
@@ -186,7 +188,10 @@ class HistoryDisplay(Display):
             self._draw_curves(curves, resources)
             legend_title = f"{self.unit} reached (candidates)"
             shown = list(curves.values())
-        self._cut_outliers(*map(np.concatenate, zip(*shown, strict=True)))
+        x, scores = map(np.concatenate, zip(*shown, strict=True))
+        star = won.score if won else None
+        if n_below := is_below(scores, star).sum():
+            axis_of_scores(ax, x, scores, star, ls="", label=f"below ({n_below})")
         title = counted(len(self.history.trials), "candidate")
         if won is not None:
             title += f", the winner has {won.score:.4g}" + f" ({won.folds})" * (
@@ -215,8 +220,7 @@ class HistoryDisplay(Display):
         ax.step(x, y, where="post", color=shade_of_blue(0.7), lw=2, label="best so far")
         if self.winner is not None:
             self._draw_star(self.winner.trial_id + 1, self.winner.score)
-        failed = [t.id + 1 for t in self.history.trials if _has_failed(t)]
-        self._mark_at_bottom(failed, "x", "failed", 3 * ROW_HEIGHT)
+        self._mark_failed([t.id + 1 for t in self.history.trials if _has_failed(t)])
         ax.set_xlabel("Candidate")
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.set_xlim(0, len(self.history.trials) + 1)
@@ -244,8 +248,7 @@ class HistoryDisplay(Display):
         if won is not None:
             ax.plot(*curves[won.trial_id], color=ACCENT, lw=2.2, zorder=3)
             self._draw_star(won.resource, won.score)
-        failed = [t.resource for t in self.history.trials if _has_failed(t)]
-        self._mark_at_bottom(failed, "x", "failed", 3 * ROW_HEIGHT)
+        self._mark_failed([t.resource for t in self.history.trials if _has_failed(t)])
         self._draw_resources(resources)
 
     def _draw_resources(self, resources: list[int]) -> None:
@@ -254,29 +257,15 @@ class HistoryDisplay(Display):
         ax.set_xlabel(self.unit[:1].upper() + self.unit[1:])
         if resources[-1] >= 9 * resources[0]:
             ax.set_xscale("log")
+            label_log(ax.xaxis)
         if len(resources) <= N_LEGEND:
             ax.set_xticks(resources, [f"{r:,}" for r in resources])
             ax.minorticks_off()
 
-    def _mark_at_bottom(
-        self, x: Sequence | np.ndarray, marker: str, label: str, height: float
-    ) -> None:
-        """Draw a row of marks at the bottom of the axes, for scores outside of them."""
+    def _mark_failed(self, x: Sequence[int]) -> None:
+        """Draw a cross for each failed trial, above the marks of scores below the axes."""
         if len(x):
-            at = {"clip_on": False, "transform": self.ax_.get_xaxis_transform()}
-            y, label = np.full(len(x), height), f"{label} ({len(x)})"
-            self.ax_.plot(x, y, marker, ms=5, color="k", ls="", label=label, **at)
-
-    def _cut_outliers(self, x: np.ndarray, scores: np.ndarray) -> None:
-        """Cut low outliers off the axis, and mark them."""
-        low, high = np.quantile(scores, [0.25, 0.75])
-        fence = low - FENCE * (high - low)
-        fence = fence if self.winner is None else min(fence, self.winner.score)
-        below = (scores < fence) & (high > low)
-        if below.any():
-            self._mark_at_bottom(x[below], "v", "below", ROW_HEIGHT)
-            bottom, top = scores[~below].min(), scores.max()
-            self.ax_.set_ylim(bottom - 0.1 * (top - bottom), top + 0.05 * (top - bottom))
+            mark_at_bottom(self.ax_, x, "x", 1, label=f"failed ({len(x)})")
 
 
 def _curves(history: History) -> Curves:

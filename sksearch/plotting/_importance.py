@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Self
 
+import numpy as np
+
 from sksearch._utils._terminal import counted
 from sksearch.plotting._display import Display
 from sksearch.plotting._style import COLORS, DARK, GREY, short, tidy
@@ -90,7 +92,7 @@ class ImportanceDisplay(Display):
         found = self.importance
         n = min(len(found.names), N_SHOWN)
         ax = self._begin(ax, (7, 1.6 + 0.32 * (n + 1)))
-        names = [short(name, 36) for name in found.names[:n]]
+        names = [short(name, 36, found.names) for name in found.names[:n]]
         shares = [*found.shares[:n]]
         if left := len(found.names) - n:
             names.append(counted(left, "other"))
@@ -101,7 +103,7 @@ class ImportanceDisplay(Display):
         colors = [COLORS[0]] * n + [GREY] * (len(names) - n)
         ax.barh(rows, shares, color=colors, height=0.6)
         ax.hlines(rows[:n], found.low[:n], found.high[:n], color=DARK, lw=1.6)
-        ends = [*found.high[:n], *shares[n:]]
+        ends = np.maximum(shares, [*found.high[:n], *shares[n:]])  # intervals may lie below shares
         for row, share, end in zip(rows, shares, ends, strict=True):
             ax.text(end + 0.015, row, f"{share:.0%}", va="center", fontsize=9, color=DARK)
         tidy(ax)
@@ -113,10 +115,12 @@ class ImportanceDisplay(Display):
         of = self.folds and f" ({self.folds})"
         ax.set_xlabel(f"Share of the variance of the scores{of}")
         explained = (
-            f"the model explains {max(found.explained, 0):.0%} of the variance of held-out "
-            "candidates"
+            f"the model explains {max(found.explained, 0):.0%} of\n"
+            "the variance of held-out candidates"
         )
-        if found.explained < KNOWN:
+        if not found.shares.any() and not found.interactions:
+            explained = "all scores are equal"
+        elif found.explained < KNOWN:
             explained = "too few or too noisy to tell"
         title = f"What mattered, from {found.n_candidates} candidates\n({explained})"
         ax.set_title(title, loc="left", fontsize=11)

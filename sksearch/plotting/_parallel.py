@@ -13,7 +13,10 @@ from sksearch.plotting._style import (
     DARK,
     GREY,
     MANY,
-    near_scores,
+    count_outside,
+    is_below,
+    limits_of,
+    mark_at_bottom,
     place_ticks,
     score_name,
     short,
@@ -34,8 +37,9 @@ class ParallelDisplay(Display):
     """Candidates as lines through the values of their parameters.
 
     The best candidates are dark, and the winner is orange. An inactive parameter is a gap in the
-    line. All scores are at the same amount of the resource. If the winner has no score there, its
-    line is dashed and ends at its best score.
+    line, and a value between two gaps is a dot. Triangles at the bottom of the last axis are
+    scores far below the others. All scores are at the same amount of the resource. If the winner
+    has no score there, its line is dashed and ends at its best score.
 
     Parameters
     ----------
@@ -117,9 +121,10 @@ class ParallelDisplay(Display):
 
         found, n = self.candidates, len(self.names)
         ax = self._begin(ax, (2.4 + 1.35 * (n + 1), 4.6))
-        near = near_scores(found.scores)
-        shown = near if found.star is None else np.append(near, found.star[1])
-        low, high = shown.min(), shown.max()
+        star = found.star and found.star[1]
+        below = is_below(found.scores, star)
+        shown = found.scores[~below] if star is None else np.append(found.scores[~below], star)
+        low, high = (shown.min(), shown.max()) if np.ptp(shown) > 0 else limits_of(shown)
         points, winner = self._points(low, high)
         order = np.argsort(-found.scores, kind="stable")
         keys: list[Any] = []
@@ -133,15 +138,16 @@ class ParallelDisplay(Display):
             (good, DARK, 1.1, 0.8),
             (winner, ACCENT, 2.4, 1.0),
         ):
-            lines = [line for each in those for line in _segments(each)]
+            parts = [part for each in those for part in _segments(each)]
+            lines = [part for part in parts if len(part) > 1]
             looks: dict[str, Any] = {"colors": [color], "linewidths": width, "alpha": alpha}
             looks |= {"linestyles": style if those is winner else "-"}
             ax.add_collection(LineCollection(lines, rasterized=len(order) > MANY, **looks))
-            if color != GREY:
-                at = np.tile(np.arange(points.shape[1]), (len(those), 1))
-                ax.plot(at, those, "o", ms=3, color=color, clip_on=False)
+            dots = [part for part in parts if len(part) == 1 or color != GREY]
+            at = np.concatenate([np.empty((0, 2)), *dots]).T
+            ax.plot(*at, "o", ms=3, color=color, alpha=alpha, clip_on=False)
             keys += ax.plot([], [], color=color, lw=max(width, 1.2))
-        self._draw_axes(low, high)
+        self._draw_axes(low, high, below)
         won = found.about_star.removeprefix("star: the ") or "winner"
         labels = ["others", f"best {n_good} of {len(order)}", won]
         keys, labels = keys[::-1], labels[::-1]
@@ -155,7 +161,7 @@ class ParallelDisplay(Display):
         params, scores = list(found.params), found.scores
         if found.at is None and found.star is not None:
             params, scores = [*params, found.star[0]], np.append(scores, found.star[1])
-        heights = np.clip((scores - low) / ((high - low) or 1.0), 0, 1)
+        heights = np.clip((scores - low) / (high - low), 0, 1)
         points = np.column_stack([*(self._spread(name, params) for name in self.names), heights])
         n = len(found.scores)
         return points[:n], points[n:] if found.at is None else points[[found.at]]
@@ -170,7 +176,7 @@ class ParallelDisplay(Display):
         noise = np.random.default_rng(0).uniform(-0.35, 0.35, len(places))
         return (places * (n - 1) + 0.5 + noise) / n
 
-    def _draw_axes(self, low: float, high: float) -> None:
+    def _draw_axes(self, low: float, high: float, below: np.ndarray) -> None:
         """Draw a vertical line with its values for each parameter, and one for the score."""
         ax, n = self.ax_, len(self.names)
         for k, name in enumerate(self.names):
@@ -182,16 +188,20 @@ class ParallelDisplay(Display):
                 texts = [label.get_text() for label in side.get_yticklabels()]
                 side.set_yticks((side.get_yticks() * (m - 1) + 0.5) / m, texts)
         score = _ruler(ax, n)
-        score.set_ylim(low, high if high > low else low + 1)
+        score.set_ylim(low, high)
+        score.yaxis.tick_right()  # where no line crosses the labels
         score.spines["left"].set_color(ACCENT)
         ax.set_xlim(-0.1, n + 0.1)
         ax.set_ylim(0, 1)
         ax.set_yticks([])
         ax.spines[:].set_visible(False)
         score_name, _, folds = self.score_name.partition(", ")
-        labels = [*(short(name, 24) for name in self.names), score_name]
+        labels = [*(short(name, 24, self.names) for name in self.names), score_name]
         long = max(map(len, labels)) > 13
         labels[-1] += f"\n{folds}" * (self.candidates.n_folds is not None)
+        if below.any():
+            labels[-1] += f"\n{count_outside(below).strip()}"
+            mark_at_bottom(ax, np.full(below.sum(), n))
         ax.set_xticks(
             range(n + 1), labels, rotation=20 if long else 0, ha="right" if long else "center"
         )
@@ -203,7 +213,7 @@ def _segments(line: np.ndarray) -> list[np.ndarray]:
     x = np.arange(len(line))
     known = np.flatnonzero(~np.isnan(line))
     parts = np.split(known, np.flatnonzero(np.diff(known) > 1) + 1)
-    return [np.column_stack([x[part], line[part]]) for part in parts if len(part) > 1]
+    return [np.column_stack([x[part], line[part]]) for part in parts]
 
 
 def _ruler(ax: "Axes", x: float) -> Any:

@@ -138,11 +138,12 @@ class ParetoDisplay(Display):
             label="candidates",
         )
         order = np.argsort(best[:, 0], kind="stable")
-        line = "-" if len(self.front.names) == 2 else ""
+        line = "-" if len(self.front.names) == 2 else "none"
         # The front is a step function: between two candidates the better one counts.
         steps = "steps-pre" if self.front.signs[columns[0]] > 0 else "steps-post"
         style: Any = {"marker": "o", "markersize": 5, "linewidth": 1.2, "drawstyle": steps}
-        ax.plot(best[order, 0], best[order, 1], line, color=COLORS[0], label="front", **style)
+        style |= {"linestyle": line, "color": COLORS[0]}
+        ax.plot(best[order, 0], best[order, 1], label="front", **style)
         if self.chosen is not None:
             x, y = self.chosen[columns]
             ax.plot([x], [y], "o", markersize=11, fillstyle="none", color=ACCENT, label="winner")

@@ -7,7 +7,7 @@ import numpy as np
 from sksearch._utils._terminal import counted
 from sksearch.history import Params
 from sksearch.plotting._display import Display
-from sksearch.plotting._slices import names_to_draw
+from sksearch.plotting._slices import names_to_draw, pair_to_draw
 from sksearch.plotting._style import place_ticks, score_name, short, star_style
 from sksearch.reader._read import read
 from sksearch.reader._sources import FinishedSearch
@@ -43,7 +43,7 @@ class PlaneDisplay(Display):
             A fitted search of this library or scikit-learn, or any other input that
             `sksearch.stats.importance` accepts.
         params : tuple (str, str) or None, default=None
-            Names of the two parameters. None: the two most important ones.
+            Names of the two parameters. None: the two most important ones active together.
         ax : matplotlib Axes or None, default=None
             Axes to draw on. None: a new figure.
 
@@ -55,16 +55,21 @@ class PlaneDisplay(Display):
         Raises
         ------
         ValueError
-            If the search is not fitted, no candidate has a score, a name is unknown, or the two
-            parameters of contours are never active together.
+            If the search is not fitted, no candidate has a score, a name is unknown, or no
+            candidate has both parameters.
         """
         search = read(search)
         candidates = Candidates.of(search)
-        names = names_to_draw(search, candidates, params, 2)
-        if len(set(names)) != 2:
+        names = names_to_draw(search, candidates, params, None)
+        if params is None:
+            names = pair_to_draw(candidates, names)
+        elif len(set(names)) != 2:
             raise ValueError(
                 f"params={params!r} must name two parameters of {[*candidates.axes]}."
             )
+        if not names or not candidates.n_with(*names):
+            which = " and ".join(map(repr, names)) or "two parameters that vary"
+            raise ValueError(f"No candidate has {which}: see SliceDisplay for one parameter.")
         x, y = names
         score = score_name(search, candidates.n_folds)
         return cls(candidates=candidates, x=x, y=y, score_name=score).plot(ax)
@@ -76,7 +81,8 @@ class PlaneDisplay(Display):
 
     def _places(self, params: list[Params]) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates of candidates, spread out within a choice; NaN if a parameter is missing."""
-        x, y = (_spread(axis.encode(params), bool(axis.choices)) for axis in self._axes)
+        rng = np.random.default_rng(0)
+        x, y = (_spread(axis.encode(params), bool(axis.choices), rng) for axis in self._axes)
         return x, y
 
     def _draw_star(self, ax: "Axes", places: tuple[np.ndarray, np.ndarray]) -> None:
@@ -94,25 +100,26 @@ class PlaneDisplay(Display):
     def _label(self, ax: "Axes", bar: Any) -> None:
         """Write the title and the ticks; remove lines."""
         found, axes = self.candidates, self._axes
-        title = f"{counted(len(found.scores), 'candidate')}{found.where}" + (
-            found.about_star and f"\n{found.about_star}"
-        )
+        n, n_drawn = len(found.scores), found.n_with(self.x, self.y)
+        title = f"{n_drawn:,} of " * (n_drawn < n) + counted(n, "candidate") + found.where
+        if found.winner is not None and not {self.x, self.y} <= {*found.winner.params}:
+            title += "\n(the winner does not have both parameters)"
+        else:
+            title += found.about_star and f"\n{found.about_star}"
         ax.set_title(title, loc="left", fontsize=11)
         for axis, side in zip(axes, (ax.xaxis, ax.yaxis), strict=True):
             place_ticks(side, axis, 18)
-        if axes[0].choices and sum(len(short(c, 18)) for c in axes[0].choices) > 40:
-            ax.tick_params(axis="x", rotation=30)
-        ax.set_xlabel(short(self.x, 44))
-        ax.set_ylabel(short(self.y, 36))
+        ax.set_xlabel(short(self.x, 44, [self.y]))
+        ax.set_ylabel(short(self.y, 36, [self.x]))
         ax.tick_params(length=0, pad=6)
         for spines in (ax.spines, bar.ax.spines):
             spines[:].set_visible(False)
 
 
-def _spread(places: np.ndarray, is_choice: bool) -> np.ndarray:
+def _spread(places: np.ndarray, is_choice: bool, rng: np.random.Generator) -> np.ndarray:
     """Move the candidates of one choice apart."""
     if not is_choice:
         return places
     n = len(np.unique(places[~np.isnan(places)]))
     width = 0.25 / max(1, n - 1)
-    return places + np.random.default_rng(0).uniform(-width, width, len(places))
+    return places + rng.uniform(-width, width, len(places))

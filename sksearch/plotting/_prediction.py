@@ -11,6 +11,7 @@ from sksearch.plotting._style import (
     ACCENT,
     COLORS,
     GREY,
+    count_outside,
     near_scores,
     score_name,
     tidy,
@@ -152,7 +153,8 @@ class PredictionDisplay(Display):
             left.plot(ids[in_view], scores[in_view], "o", ms=size, color=color, mew=0)
             left.plot(ids[group & below], [bottom] * (group & below).sum(), "v", ms=6, color=color)
         left.set_xlabel("Candidate")
-        left.set_ylabel(self.score_name)
+        left.xaxis.get_major_locator().set_params(integer=True)
+        left.set_ylabel(self.score_name + count_outside(below))
         title = f"{100 * self.coverage_:.0f} % of {len(ids):,} scores inside 95 % intervals"
         left.set_title(title, loc="left", fontsize=11)
         right.plot([0, 1], [0, 1], color=GREY, ls="--", lw=1)

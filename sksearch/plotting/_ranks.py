@@ -6,7 +6,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from sksearch.plotting._plane import SIZE, PlaneDisplay
-from sksearch.plotting._style import MANY, PALE
+from sksearch.plotting._style import MANY, PALE, margin_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,6 +71,8 @@ class RankDisplay(PlaneDisplay):
         bar = ax.figure.colorbar(dots, ax=ax, label=f"Rank by {self.score_name.lower()}")
         bar.set_ticks(np.unique(np.linspace(1, max(n, 2), 5).round()).tolist())
         bar.ax.invert_yaxis()  # the best above
+        for axis, set_limits in zip(self._axes, (ax.set_xlim, ax.set_ylim), strict=True):
+            set_limits(-margin_of(axis), 1 + margin_of(axis))
         self._draw_star(ax, places)
         self._label(ax, bar)
         return self

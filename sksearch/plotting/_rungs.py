@@ -35,7 +35,8 @@ class RungDisplay(Display):
     The box has the median and the quartiles of all candidates of a rung, the dark dots are those
     that the next rung has as well, and the star is the winner. With a correlation near 1 the cheap
     score ranks the survivors like the expensive one. It covers the survivors alone, so it is a
-    lower bound of the correlation among all.
+    lower bound of the correlation among all. Triangles at the bottom are scores far below the
+    others.
 
     Parameters
     ----------
@@ -160,8 +161,9 @@ class RungDisplay(Display):
                 at, color = ax.get_xaxis_transform(), COLORS[0]
                 looks: dict[str, Any] = {"ha": "center", "fontweight": "bold"}
                 ax.text(k + 0.5, 1.02, text, transform=at, color=color, **looks)
-        every = np.concatenate([list(s.values()) for s in by_resource.values()])
-        axis_of_scores(ax, every, self.winner.score if self.winner else None)
+        every = np.concatenate([list(by_resource[level].values()) for level in levels])
+        x = np.repeat(range(n), [len(by_resource[level]) for level in levels])
+        below = axis_of_scores(ax, x, every, self.winner.score if self.winner else None)
         if self.winner is not None:
             place = levels.index(self.winner.resource), self.winner.score
             ax.plot(*place, ms=14, **star_style())
@@ -171,7 +173,7 @@ class RungDisplay(Display):
         )
         ax.set_xlim(-0.6, n - 0.4)
         ax.set_xlabel(f"{self.unit[:1].upper()}{self.unit[1:]} (candidates)".replace("_", " "))
-        ax.set_ylabel(self.score_name)
+        ax.set_ylabel(self.score_name + below)
         ax.set_title("Rank correlation from rung to rung", loc="left", fontsize=11, pad=22)
         tidy(ax)
         return self

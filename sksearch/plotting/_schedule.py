@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from sksearch.plotting._display import Display
-from sksearch.plotting._style import COLORS, GREY, label_log, short, tidy
+from sksearch.plotting._style import COLORS, GREY, label_log, short, short_choice, tidy
 from sksearch.reader._read import read
 from sksearch.reader._sources import FinishedSearch
 
@@ -170,7 +170,7 @@ class ScheduleDisplay(Display):
         ax.plot(*np.transpose(ends), color=COLORS[0], lw=2.5, solid_joinstyle="miter")
         ax.set_xlim(0, max(end for _, end, _ in shown))
         ax.set_xlabel(f"{self.unit[:1].upper()}{self.unit[1:]}".replace("_", " "))
-        ax.set_title(short(name, 34), loc="left", fontsize=11)
+        ax.set_title(short(name, 34, self.names_), loc="left", fontsize=11)
         if ax.get_yscale() == "log":
             label_log(ax.yaxis)
         tidy(ax)
@@ -185,5 +185,5 @@ def _places(ax: "Axes", values: list) -> Any:
         return float
     texts = sorted({str(value) for value in values})
     if len(texts) <= N_CHOICES:
-        ax.set_yticks(range(len(texts)), [short(text, 14) for text in texts])
+        ax.set_yticks(range(len(texts)), [short_choice(text, 14) for text in texts])
     return lambda value: texts.index(str(value))

@@ -9,7 +9,7 @@ from sksearch.plotting._distribution import DistributionDisplay
 from sksearch.plotting._history import HistoryDisplay
 from sksearch.plotting._importance import ImportanceDisplay
 from sksearch.plotting._rungs import RungDisplay
-from sksearch.plotting._slices import MIN_FOR_EFFECTS, SliceDisplay, most_important
+from sksearch.plotting._slices import MIN_FOR_EFFECTS, SliceDisplay, most_important, pair_to_draw
 from sksearch.plotting._style import import_pyplot
 from sksearch.reader._read import read
 from sksearch.reader._search_table import SearchTable
@@ -122,8 +122,8 @@ class SearchDisplay:
             slices.set_axis_off()
         if len(search.levels) > 1:
             self._add(RungDisplay, search, last)
-        elif n_scored >= MIN_FOR_EFFECTS and len(names) > 1:
-            self._draw_two(search, found, names, last)
+        elif n_scored >= MIN_FOR_EFFECTS and (pair := pair_to_draw(found, names)):
+            self._add(ContourDisplay, search, last, params=pair)
         else:
             last.set_axis_off()
         return self
@@ -138,14 +138,3 @@ class SearchDisplay:
             ax.text(0.5, 0.5, f"{name}: {parts.faults[name]}", ha="center", wrap=True)
         else:
             self.displays_.append(drawn)
-
-    def _draw_two(self, search: SearchTable, found: Candidates, names: list[str], ax: Any) -> None:
-        """Draw the most important parameter with the next one active at the same time."""
-        first = [params for params in found.params if names[0] in params]
-        # A parameter that is always active shows more than a conditional one.
-        n_both = {name: sum(name in params for params in first) for name in names[1:]}
-        second = max(n_both, key=lambda name: n_both[name] == len(first))
-        if not n_both[second]:
-            ax.set_axis_off()
-        else:
-            self._add(ContourDisplay, search, ax, params=(names[0], second))

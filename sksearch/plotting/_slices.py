@@ -1,6 +1,7 @@
 """Scores over the values of each parameter."""
 
 from collections.abc import Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -12,6 +13,8 @@ from sksearch.plotting._style import (
     GREY,
     MANY,
     axis_of_scores,
+    margin_of,
+    mark_at_bottom,
     place_ticks,
     score_name,
     short,
@@ -35,9 +38,10 @@ MIN_FOR_EFFECTS = 10  # candidates
 class SliceDisplay(Display):
     """Scores of all candidates as a function of each parameter, with the prediction of a model.
 
-    Dots are candidates, the star is the winner, and ticks at the bottom are failed fits. The line
-    is the partial dependence: the predicted score, averaged over the other parameters. The band
-    contains the central 80 % of the models fitted to bootstrap samples.
+    Dots are candidates, the star is the winner, and ticks at the bottom are failed fits. Triangles
+    at the bottom are scores far below the others. The line is the partial dependence: the
+    predicted score, averaged over the other parameters. The band contains the central 80 % of the
+    models fitted to bootstrap samples.
 
     All scores belong to the same amount of the resource. The winner need not have the best score
     there. If the winner has no score there, its star is hollow, at its best score.
@@ -138,29 +142,26 @@ class SliceDisplay(Display):
         self.axes_ = self._begin_parts(ax, n, (3.1 * min(n, 3) + 0.8, 2.6 * -(-n // 3) + 0.4))
         found = self.candidates
         effects = Effects(found) if len(found.scores) >= MIN_FOR_EFFECTS else None
+        curves = [effects.of(name) for name in self.names] if effects is not None else []
+        lows = [curve.mean.min() for curve in curves]
         for i, (name, part) in enumerate(zip(self.names, self.axes_, strict=True)):
             axis = found.axes[name]
-            self._draw_candidates(part, axis)
-            if effects is not None:
-                _draw_effect(part, axis, effects.of(name))
-            axis_of_scores(part, found.scores, found.star and found.star[1])
-            margin = 0.5 / max(1, len(axis.choices) - 1) if axis.choices else 0.06
-            part.set_xlim(-margin, 1 + margin)
+            x = self._draw_candidates(part, axis)
+            if curves:
+                _draw_effect(part, axis, curves[i])
+            below = axis_of_scores(part, x, found.scores, found.star and found.star[1], lows)
+            part.set_xlim(-margin_of(axis), 1 + margin_of(axis))
             place_ticks(part.xaxis, axis)
-            if sum(len(short(choice, 14)) for choice in axis.choices) > 26:
-                part.tick_params(axis="x", rotation=25)
-                for label in part.get_xticklabels():
-                    label.set(ha="right", rotation_mode="anchor")
-            part.set_xlabel(short(name, 26))
+            part.set_xlabel(short(name, 26, self.names))
             part.tick_params(labelleft=i % N_COLUMNS == 0)
             tidy(part)
-        title = f"{self.score_name}: {counted(len(found.scores), 'candidate')}{found.where}"
+        title = f"{self.score_name}: {counted(len(found.scores), 'candidate')}{found.where}{below}"
         title += found.about_star and f"\n{found.about_star}"
         self.axes_[0].set_title(title, loc="left", fontsize=11)
         return self
 
-    def _draw_candidates(self, ax: "Axes", axis: Axis) -> None:
-        """Draw a dot for each candidate; candidates of one choice side by side."""
+    def _draw_candidates(self, ax: "Axes", axis: Axis) -> np.ndarray:
+        """Draw a dot for each candidate; candidates of one choice side by side. Return places."""
         found = self.candidates
         x = axis.encode(found.params)
         if axis.choices:
@@ -175,9 +176,8 @@ class SliceDisplay(Display):
             place = axis.encode([params])[0] if found.at is None else x[found.at]
             ax.plot(place, score, ms=12, **star_style(found.at is None))
         failed = axis.encode(found.failed)
-        at, height = ax.get_xaxis_transform(), np.full(len(failed), 0.02)
-        alpha = 0.3 if many else 1
-        ax.plot(failed, height, "|", ms=7, color="k", alpha=alpha, transform=at)
+        mark_at_bottom(ax, failed, "|", ms=7, alpha=0.3 if many else 1)
+        return x
 
 
 def _draw_effect(ax: "Axes", axis: Axis, effect: Effect) -> None:
@@ -201,7 +201,7 @@ def most_important(search: SearchTable, candidates: Candidates) -> list[str]:
 
 
 def names_to_draw(
-    search: SearchTable, candidates: Candidates, params: Sequence[str] | None, n: int
+    search: SearchTable, candidates: Candidates, params: Sequence[str] | None, n: int | None
 ) -> list[str]:
     """Names of the parameters drawn.
 
@@ -213,8 +213,8 @@ def names_to_draw(
         Candidates of the search.
     params : sequence of str or None
         The parameters to draw; None: the n most important ones, the first ones by name if unknown.
-    n : int
-        How many, if none are named.
+    n : int or None
+        How many, if none are named. None: all.
 
     Returns
     -------
@@ -237,3 +237,34 @@ def names_to_draw(
                 f"params contains {name!r}: the parameters with two values are {known}."
             )
     return list(params)
+
+
+def pair_to_draw(candidates: Candidates, names: Sequence[str]) -> list[str]:
+    """Return the most important two parameters that vary among the candidates with both.
+
+    Parameters
+    ----------
+    candidates : Candidates
+        Candidates of the search.
+    names : sequence of str
+        Parameters, the most important first.
+
+    Returns
+    -------
+    pair : list of str
+        Two of the names; empty if no candidate has two of them. If a parameter varies with several
+        others, one that all of its candidates have comes first, since it shows more than a
+        conditional one.
+    """
+    places = {name: candidates.axes[name].encode(candidates.params) for name in names}
+
+    def worth(pair: tuple[str, str]) -> tuple:
+        both = np.column_stack([places[name] for name in pair])
+        both = both[~np.isnan(both).any(axis=1)]
+        n_values = min(len(np.unique(column)) for column in both.T)
+        n_first = np.isfinite(places[pair[0]]).sum()
+        varies = n_values > 1
+        return varies, 0 if varies else len(both), -names.index(pair[0]), len(both) == n_first
+
+    pairs = [pair for pair in combinations(names, 2) if candidates.n_with(*pair)]
+    return [*max(pairs, key=worth)] if pairs else []

@@ -210,6 +210,10 @@ class Candidates:
         axes = {name: _axis(name, seen, self.space) for name in names}
         return {name: axis for name, axis in axes.items() if axis is not None}
 
+    def n_with(self, *names: str) -> int:
+        """Return how many candidates with a score have all of these parameters."""
+        return sum(all(name in params for name in names) for params in self.params)
+
     def encode(self, params: Sequence[Params]) -> np.ndarray:
         """Place candidates in the unit cube, shape (n, n_axes); NaN if a parameter is missing."""
         columns = [axis.encode(params) for axis in self.axes.values()]

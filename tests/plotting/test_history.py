@@ -92,6 +92,8 @@ def test_a_short_range_of_resources_has_an_even_axis():
 def test_a_legend_of_many_resources_stays_short():
     scores = [{k: k / 100} for k in range(1, 41)]
     ax = HistoryDisplay.from_history(history_of(scores, 40)).ax_
+    labels = [text.get_text() for text in ax.get_xticklabels()]
+    assert {"1", "2", "5", "10", "20"} <= set(labels), "rather than powers of ten alone"
     texts = legend_texts(ax)
     assert texts[0] == "1 (1)"
     assert texts[-2:] == ["40 (1)", "winner"]

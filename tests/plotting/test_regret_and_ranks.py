@@ -186,3 +186,13 @@ def test_names_and_ranks_must_match():
         CriticalDifferenceDisplay.from_ranks([1, 2, 3], "abc")
     with pytest.raises(ValueError, match="non-finite"):
         CriticalDifferenceDisplay.from_ranks([[1, np.nan, 2]], "abc")
+
+
+def test_long_names_leave_room_for_the_axis_of_ranks():
+    found = np.arange(12.0) + np.zeros((30, 1))
+    figures = [
+        CriticalDifferenceDisplay.from_ranks(ranks(found), [c * n for c in "abcdefghijkl"]).figure_
+        for n in (2, 40)
+    ]
+    assert figures[0].get_figwidth() == 7.5
+    assert figures[1].get_figwidth() > 12

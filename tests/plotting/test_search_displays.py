@@ -1,5 +1,7 @@
 """Pictures of fitted searches: importance, slices, two parameters, parallel lines, rungs."""
 
+from itertools import pairwise
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -13,14 +15,20 @@ from sksearch.plotting import (
     ContourDisplay,
     ImportanceDisplay,
     ParallelDisplay,
+    ParetoDisplay,
     RankDisplay,
     SliceDisplay,
 )
 from sksearch.plotting._distribution import DistributionDisplay
 from sksearch.plotting._rungs import RungDisplay
 from sksearch.plotting._sheet import SearchDisplay
+from sksearch.plotting._slices import pair_to_draw
+from sksearch.plotting._style import short, short_choice
+from sksearch.search import ParetoFront
 from sksearch.space import Space
 from sksearch.stats import importance
+from sksearch.stats._candidates import Candidates
+from sksearch.stats._importance import Importance
 from tests.fakes import Curve
 
 X, Y = np.zeros((12, 1)), np.zeros(12)
@@ -257,3 +265,169 @@ def test_unknown_names_are_refused():
             display.from_search(history_of(20), params=("C", "C"))
     with pytest.raises(ValueError, match="searches is empty"):
         DistributionDisplay.from_searches({})
+
+
+UNION = [{"depth": randint(1, 9), "alpha": loguniform(1e-6, 1)}, {"leaf": randint(1, 20)}]
+
+
+def history_of_union(n=20):
+    """History of candidates of two dicts; those of the second one, without a partner, are best."""
+    rng, space = np.random.default_rng(0), Space(UNION)
+    history = History(Problem(space))
+    for i in range(n):
+        history.start(space.sample(rng), 0, 1)
+        history.tell(i, 1, Result(history.trials[i].params.get("leaf", 0) + rng.random()))
+    return history
+
+
+@pytest.mark.parametrize("display", [ContourDisplay, RankDisplay])
+def test_default_pairs_are_active_together(display):
+    history = history_of_union()
+    found = display.from_search(history)
+    assert {found.x, found.y} == {"alpha", "depth"}
+    n_both = sum("alpha" in trial.params for trial in history.trials)
+    assert found.ax_.get_title("left").splitlines()[0] == f"{n_both} of 20 candidates"
+    with pytest.raises(ValueError, match="No candidate has 'leaf' and 'alpha'"):
+        display.from_search(history, params=("leaf", "alpha"))
+
+
+def test_a_choice_is_not_paired_with_a_parameter_of_one_of_its_values():
+    places = [{"model": "a", "a": i, "b": i % 2} for i in range(3)] + [{"model": "c", "c": 1}]
+    candidates = Candidates([*places, {"model": "c", "c": 2}], np.arange(5.0))
+    assert pair_to_draw(candidates, ["model", "c", "a", "b"]) == ["a", "b"]
+    assert pair_to_draw(candidates, ["a", "c"]) == []
+
+
+def test_a_value_between_two_gaps_is_a_dot():
+    history = history_of_union()
+    display = ParallelDisplay.from_search(history, params=["leaf", "alpha", "depth"])
+    dots = np.vstack([line.get_xydata() for line in display.ax_.get_lines()])
+    alone = sum("leaf" in trial.params for trial in history.trials)
+    assert sum(dots[:, 0] == 0) == alone
+    assert sum(dots[:, 0] == 3) >= alone, "their scores"
+
+
+def history_with_low_scores():
+    """History of 20 candidates, of which two have far lower scores."""
+    history = History(Problem(Space({"a": uniform(0, 1), "b": uniform(0, 1)}), max_resources=3))
+    for i in range(20):
+        history.start({"a": i / 20, "b": i % 7 / 7}, 0, 1)
+        history.tell(i, 1, Result(-1e6 if i in (3, 8) else i / 100))
+    return history
+
+
+def below(ax):
+    """Places of the marks of scores below the axes."""
+    marks = [line for line in ax.get_lines() if line.get_marker() in ("v", "<")]
+    return [x for line in marks for x in line.get_xdata()]
+
+
+def test_scores_cut_off_are_marked_and_counted():
+    history = history_with_low_scores()
+    slices = SliceDisplay.from_search(history, params=["a", "b"])
+    np.testing.assert_allclose(below(slices.axes_[0]), [3 / 20, 8 / 20])
+    assert slices.axes_[0].get_title("left") == "Score: 20 candidates (2 below)"
+    parallel = ParallelDisplay.from_search(history)
+    assert below(parallel.ax_) == [2, 2]
+    assert parallel.ax_.get_xticklabels()[-1].get_text() == "Score\n(2 below)"
+    assert parallel.ax_.child_axes[-1].yaxis.get_ticks_position() == "right", "off the lines"
+    share = DistributionDisplay.from_search(history)
+    assert len(below(share.ax_)) == 1
+    assert share.ax_.get_xlabel() == "Score (2 below)"
+    for i in (3, 8, 17, 18, 19):
+        history.resume(i, 3)
+        history.tell(i, 3, Result(-1e6 if i == 3 else i / 100))
+    rungs = RungDisplay.from_search(history)
+    assert below(rungs.ax_) == [0, 0, 1]
+    assert rungs.ax_.get_ylabel() == "Score (3 below)"
+
+
+def test_predictions_are_inside_the_axes_of_slices():
+    history = History(Problem(Space({"kind": ["bad", "good"]})))
+    for i in range(40):
+        history.start({"kind": "good" if i % 5 else "bad"}, 0, 1)
+        history.tell(i, 1, Result(i / 100 if i % 5 else -1e6))
+    (ax,) = SliceDisplay.from_search(history).axes_
+    means = [segment[0, 1] for segment in ax.collections[0].get_segments()]
+    assert ax.get_ylim()[0] < min(means) < 0
+
+
+def test_labels_of_numbers_leave_out_what_does_not_fit():
+    history = History(Problem(Space({name: loguniform(2e-6, 9) for name in "abc"})))
+    for i in range(5):
+        history.start(dict.fromkeys("abc", 10.0**-i), 0, 1)
+        history.tell(i, 1, Result(float(i)))
+    display = SliceDisplay.from_search(history)
+    display.figure_.canvas.draw()
+    for ax in display.axes_:
+        boxes = [text.get_window_extent() for text in ax.get_xticklabels()]
+        assert len(boxes) > 1
+        assert all(a.x1 < b.x0 for a, b in pairwise(boxes))
+
+
+@pytest.mark.parametrize("n_scores", [1, 20])
+def test_equal_scores_are_drawn_in_the_middle_and_named(n_scores):
+    history = History(Problem(Space({"a": uniform(0, 1), "b": [1, 2, 3]})))
+    for i in range(n_scores):
+        history.start({"a": i / 20, "b": 1 + i % 3}, 0, 1)
+        history.tell(i, 1, Result(0.5))
+    ranks = RankDisplay.from_search(history).ax_
+    assert ranks.get_xlim() == (-0.06, 1.06), "the whole range, not that of the candidates"
+    winner = ParallelDisplay.from_search(history).ax_.collections[-1].get_segments()[0]
+    assert winner[-1].tolist() == [2, 0.5]
+    if n_scores > 1:
+        title = ImportanceDisplay.from_search(history).ax_.get_title("left")
+        assert title.endswith("(all scores are equal)")
+
+
+def test_labels_cut_short_stay_distinct():
+    names = [f"preprocessor__{kind}__simpleimputer__strategy" for kind in ("num", "cat")]
+    assert [short(name, 26, names) for name in names] == [
+        "…m__simpleimputer__strategy",
+        "…t__simpleimputer__strategy",
+    ]
+    assert short_choice("most_frequent_value", 14) == "most_fr…_value"
+    assert short_choice("Pipeline(\n    steps=[])", 30) == "Pipeline( steps=[])"
+
+
+def test_candidates_of_two_choices_are_spread_in_both_directions():
+    history = History(Problem(Space({"a": [1, "x"], "b": [2, "y"]})))
+    for i in range(8):
+        history.start({"a": [1, "x"][i % 2], "b": [2, "y"][i // 4]}, 0, 1)
+        history.tell(i, 1, Result(float(i)))
+    x, y = RankDisplay.from_search(history).ax_.collections[0].get_offsets().T
+    assert abs(np.corrcoef(x - x.round(), y - y.round())[0, 1]) < 0.9
+
+
+def test_the_title_of_importance_is_inside_the_figure():
+    figure = ImportanceDisplay.from_search(history_of(100)).figure_
+    figure.canvas.draw()
+    (title,) = figure.findobj(lambda each: "held-out" in getattr(each, "get_text", str)())
+    assert title.get_window_extent().x1 < figure.bbox.width
+
+
+def test_a_winner_that_is_not_drawn_is_named():
+    title = RankDisplay.from_search(history_of_union()).ax_.get_title("left")
+    assert title.endswith("\n(the winner does not have both parameters)")
+
+
+def test_rounding_errors_of_predictions_are_one_color():
+    history = History(Problem(Space({"a": uniform(0, 1), "b": uniform(0, 1)})))
+    for i in range(12):
+        history.start({"a": i / 12, "b": i % 5 / 5}, 0, 1)
+        history.tell(i, 1, Result(0.1 * 7))
+    surface = ContourDisplay.from_search(history).ax_.collections[0]
+    assert len(np.unique(surface.get_array())) == 1
+
+
+def test_shares_stand_right_of_bars_and_intervals():
+    found = Importance(["a"], np.array([0.2]), np.zeros(1), np.array([0.1]), 0.8, 0.5, 9, 0, None)
+    share, _ = ImportanceDisplay(importance=found).plot().ax_.texts
+    assert share.get_position()[0] > 0.2
+
+
+def test_a_front_of_three_objectives_has_no_line():
+    values = np.arange(6.0).reshape(2, 3)
+    front = ParetoFront(np.arange(2), values, ("a", "b", "c"), np.ones(3), values)
+    (line,) = ParetoDisplay(front=front).plot().ax_.get_lines()
+    assert line.get_linestyle() == "None"

@@ -302,6 +302,13 @@ def test_a_calibrated_model_is_on_the_diagonal_and_a_proud_one_below():
         assert (gap < -0.2) == (where < 0)
 
 
+def test_scores_far_below_are_counted_and_candidates_are_whole_numbers():
+    pairs = [((0.0, -1.0, 1.0), score) for score in (0.5, 0.4, 0.6, 0.3, -1e6)]
+    ax = PredictionDisplay(history=told(pairs)).plot().axes_[0]
+    assert ax.get_ylabel() == "Score (1 below)"
+    assert all(place == int(place) for place in ax.get_xticks())
+
+
 def test_searches_of_any_size_are_drawn():
     search = GPBayesSearchCV(
         Curve(), {"quality": uniform(0, 1)}, n_iter=12, cv=2, scoring="r2", random_state=0
