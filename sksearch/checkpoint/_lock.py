@@ -1,7 +1,6 @@
 """A lock, released when its owner dies."""
 
 import os
-import weakref
 from contextlib import suppress
 from io import FileIO
 from pathlib import Path
@@ -9,12 +8,11 @@ from typing import Self
 
 from sksearch._utils._files import open_own
 from sksearch._utils._filesystem import system
+from sksearch._utils._forks import close_in_children
 from sksearch._utils._terminal import warn
 from sksearch.checkpoint._errors import SearchLockedError
 
 PATIENCE_SECONDS = 30  # then a warning explains the wait
-
-_held: weakref.WeakSet = weakref.WeakSet()
 
 
 class Lock:
@@ -49,7 +47,7 @@ class Lock:
         except BaseException:  # otherwise the lock would outlive this object
             self._file.close()
             raise
-        _held.add(self)
+        close_in_children(self._file)
 
     def __enter__(self) -> Self:
         return self
@@ -110,13 +108,3 @@ def _holder(file: FileIO) -> str:
     if pid == str(own_pid) and host == own_host:
         return f"this process, {pid} on {host}"
     return f"process {pid} on {host}" if pid else "process unknown"
-
-
-def _let_go_in_child() -> None:
-    """Close files inherited by a forked process; the lock itself stays with the parent."""
-    for lock in _held:
-        lock._file.close()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_let_go_in_child)

@@ -33,6 +33,7 @@ from joblib.externals.loky.backend.process import LokyProcess
 from threadpoolctl import ThreadpoolController
 
 from sksearch._utils._filesystem import system
+from sksearch._utils._forks import ThreadLock
 from sksearch.executors.local._serving import BOOTSTRAP, CHECK_SECONDS, end_with, serve
 
 try:
@@ -189,7 +190,7 @@ def _kill(process: BaseProcess) -> None:
 # by process ID, because a fork of this process has its own template
 _templates: dict[int, Template] = {}
 _with_threads: set[str] = set()  # packages whose imports start threads
-_lock = threading.Lock()
+_lock = ThreadLock()
 _n_lost = 0
 
 
