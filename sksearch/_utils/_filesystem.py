@@ -21,6 +21,7 @@ except ImportError:  # Windows
 
 FAR = 1 << 30  # a byte locked on Windows cannot be read, so it is far beyond the data
 BINARY = getattr(os, "O_BINARY", 0)  # exists only on Windows
+NAMESPACE = "/proc/self/ns/pid"
 EXITING = 4  # PF_EXITING, a flag of Linux processes
 KILLED = 1 << 8  # a pending signal 9
 MODES = {os.O_RDONLY: "rb", os.O_WRONLY: "wb", os.O_RDWR: "r+b"}
@@ -92,8 +93,15 @@ class FileSystem:
         return True
 
     def process(self) -> tuple[int, str]:
-        """Return the number of this process, and the name of this computer."""
-        return os.getpid(), socket.gethostname()
+        """Return the number of this process, and where it has this number.
+
+        The same number is another process on another computer, or in another container: their
+        PID namespace is added to the name of the computer.
+        """
+        where = socket.gethostname()
+        with suppress(OSError):  # only Linux has namespaces
+            where += f" {os.readlink(NAMESPACE)}"
+        return os.getpid(), where
 
     def process_lives(self, pid: int) -> bool:
         """True if a process of this computer exists and is not about to end."""
