@@ -21,7 +21,7 @@ except ImportError:  # Windows
 
 FAR = 1 << 30  # a byte locked on Windows cannot be read, so it is far beyond the data
 BINARY = getattr(os, "O_BINARY", 0)  # exists only on Windows
-NAMESPACE = "/proc/self/ns/pid"
+NAMESPACE, BOOT = "/proc/self/ns/pid", "/proc/sys/kernel/random/boot_id"
 EXITING = 4  # PF_EXITING, a flag of Linux processes
 KILLED = 1 << 8  # a pending signal 9
 MODES = {os.O_RDONLY: "rb", os.O_WRONLY: "wb", os.O_RDWR: "r+b"}
@@ -95,12 +95,12 @@ class FileSystem:
     def process(self) -> tuple[int, str]:
         """Return the number of this process, and where it has this number.
 
-        The same number is another process on another computer, or in another container: their
-        PID namespace is added to the name of the computer.
+        The same number is another process on another computer, which may have the same name, and
+        in another container: the numbers of the system's start and of the namespace are added.
         """
         where = socket.gethostname()
-        with suppress(OSError):  # only Linux has namespaces
-            where += f" {os.readlink(NAMESPACE)}"
+        with suppress(OSError):  # only Linux has them
+            where += f" {os.readlink(NAMESPACE)} {Path(BOOT).read_text().strip()}"
         return os.getpid(), where
 
     def process_lives(self, pid: int) -> bool:

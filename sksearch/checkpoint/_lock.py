@@ -100,5 +100,5 @@ def _holder(file: FileIO) -> str:
     if where == own:
         return f"{'this process,' if pid == str(own_pid) else 'process'} {pid} on {host}"
     if namespace and host == own.partition(" ")[0]:
-        return f"process {pid} of another container on {host}"
+        return f"process {pid} in another container, or computer, with the name {host}"
     return f"process {pid} on {host}"
