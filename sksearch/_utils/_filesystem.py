@@ -32,6 +32,7 @@ class FileSystem:
 
     def open(self, path: Path, flags: int) -> FileIO:
         """Open a file by the flags of `os.open`; a new one is for this user alone."""
+        open_standard_streams()
         descriptor = os.open(path, flags | BINARY, 0o600)
         try:
             return FileIO(descriptor, MODES[flags & (os.O_WRONLY | os.O_RDWR)])
@@ -122,6 +123,17 @@ class FileSystem:
     def sleep(self, seconds: float) -> None:
         """Wait."""
         time.sleep(seconds)
+
+
+def open_standard_streams() -> None:
+    """Open the null device in place of each closed standard stream.
+
+    Otherwise a file or a pipe gets its number, and C libraries print into it.
+    """
+    with suppress(OSError):
+        while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
+            os.set_inheritable(descriptor, True)
+        os.close(descriptor)
 
 
 def _is_ending(pid: int) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 
 from joblib.externals.loky.backend.utils import kill_process_tree
 
+from sksearch._utils._filesystem import open_standard_streams
 from sksearch._utils._pickles import dumps, loads
 from sksearch._utils._terminal import warn
 from sksearch.executors._limits import EngineLostError, LostTask
@@ -152,6 +153,7 @@ class WorkerProcess:
 
     def _spawn(self, may_fork: bool) -> None:
         """Start a process."""
+        open_standard_streams()
         self._connection, theirs = Pipe()
         try:
             forked = fork_worker(self.env, self.modules, theirs) if may_fork else None
