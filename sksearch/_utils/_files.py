@@ -31,11 +31,11 @@ def open_own(path: Path, flags: int = os.O_RDONLY) -> FileIO:
     except OSError as error:
         found = look_at(path, follow=False)
         if found is not None and not stat.S_ISREG(found.st_mode):
-            raise PermissionError(f"{path} {_what_is_wrong(found)}: remove it.") from error
+            raise PermissionError(f"{path} {_what_is_wrong(found)}.") from error
         raise
     if wrong := _what_is_wrong(system().stat_of(file)):
         file.close()
-        raise PermissionError(f"{path} {wrong}: remove it.")
+        raise PermissionError(f"{path} {wrong}.")
     return file
 
 
@@ -149,13 +149,13 @@ def is_dead(pid: str, where: str) -> bool:
 
 
 def _what_is_wrong(info):
-    """Reason that a file cannot be ours, otherwise ""."""
+    """Reason that a file cannot be ours, and the remedy, otherwise ""."""
     if stat.S_ISLNK(info.st_mode):
-        return "is a link, which may point anywhere"
+        return "is a link, which may point anywhere: remove it"
     if not stat.S_ISREG(info.st_mode):
-        return "is not a regular file"
+        return "is not a regular file: remove it"
     if os.name != "nt" and info.st_uid != os.geteuid():
-        return f"belongs to another user (uid {info.st_uid})"
+        return f"belongs to another user (uid {info.st_uid}): remove it"
     if info.st_nlink > 1:
-        return "has a second hard link, which may be anywhere"
+        return "has a second hard link, which may be anywhere: replace it by a copy"
     return ""
