@@ -240,7 +240,7 @@ class WorkerProcess:
         return f"the worker process was killed by signal {-code} ({name}){perhaps}"
 
 
-def _why(error: Exception) -> str:
+def _why(error: BaseException) -> str:
     """Describe why a process cannot be started, and what can be done."""
     if isinstance(error, UnboundLocalError) and error.__context__ is not None:
         return _why(error.__context__)  # loky names a missing pipe instead of its error
