@@ -126,13 +126,13 @@ def write_atomically(path: Path, data: bytes, sync: bool = True) -> None:
 
 
 def write_holder(file: FileIO) -> None:
-    """Write the number of this process, and where it has this number, into its locked file."""
+    """Write the number of this process, and the system that gave it, into a locked file."""
     file.truncate(0)
     file.write("{} {}\n".format(*system().process()).encode())
 
 
 def read_holder(file: FileIO) -> tuple[str, str]:
-    """Read what `write_holder` has written; two empty texts if it is not complete."""
+    """Read the content of `write_holder`; two empty texts if it is not complete."""
     file.seek(0)
     line, end, _ = file.read(1000).decode(errors="replace").partition("\n")
     pid, _, where = line.partition(" ") if end else ("", "", "")
@@ -142,7 +142,7 @@ def read_holder(file: FileIO) -> tuple[str, str]:
 def is_dead(pid: str, where: str) -> bool:
     """True if the holder of a lock is known to have ended, or to be about to end.
 
-    A number proves it only where this process has its own number.
+    A number proves it only if the same system has given this process its number.
     """
     is_here = pid.isdecimal() and where == system().process()[1]
     return is_here and not system().process_lives(int(pid))

@@ -94,7 +94,7 @@ class FileSystem:
         return True
 
     def process(self) -> tuple[int, str]:
-        """Return the number of this process, and where it has this number.
+        """Return the number of this process, and the name of the system that gave it.
 
         The same number is another process on another computer, which may have the same name, and
         in another container: the numbers of the system's start and of the namespace are added.

@@ -1,4 +1,4 @@
-"""What a forked process must not have of its parent: held locks, and files with locks."""
+"""Forked processes have no locks of their parent."""
 
 import os
 import threading
@@ -17,7 +17,7 @@ def in_child(function: Callable[[], None]) -> None:
 
 
 class ThreadLock:
-    """A lock for the lifetime of the process, which is free in a forked process.
+    """A lock for the lifetime of the process; it is free in a forked process.
 
     The thread that holds it does not exist there, and so would never release it.
     """

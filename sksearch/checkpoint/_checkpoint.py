@@ -177,7 +177,7 @@ def read_journal(path: str | os.PathLike) -> tuple[dict | None, list[dict], list
 
 @contextlib.contextmanager
 def _explained(path: Path, remedy: str) -> Iterator[None]:
-    """Add a path and a remedy to errors of the system, which does not name files that are open."""
+    """Add a path and a remedy to errors of the system, which names no open file."""
     try:
         yield
     except OSError as error:

@@ -93,7 +93,7 @@ def remove_folders_of_the_dead() -> None:
     """Remove temporary folders of killed searches; called by later searches and by workers.
 
     Whether a search lives is decided by the lock of its folder: numbers of processes differ
-    between containers with a common folder. Without locks, nothing is removed.
+    between containers with a common folder. If they cannot be locked, nothing is removed.
     """
     with suppress(OSError):  # there is no folder for temporary files
         for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*/{LOCK}"):

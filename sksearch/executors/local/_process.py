@@ -241,7 +241,7 @@ class WorkerProcess:
 
 
 def _why(error: BaseException) -> str:
-    """Describe why a process cannot be started, and what can be done."""
+    """Return the reason that a process cannot be started, and the remedy."""
     if isinstance(error, UnboundLocalError) and error.__context__ is not None:
         return _why(error.__context__)  # loky names a missing pipe instead of its error
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):

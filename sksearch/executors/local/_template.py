@@ -197,7 +197,7 @@ _n_lost = 0
 def fork_worker(
     env: dict[str, str] | None, modules: Sequence[str], connection: Connection
 ) -> ForkedProcess | None:
-    """Start a worker as a fork of the template, which is started first if necessary.
+    """Start a worker as a fork of the template; start the template first if necessary.
 
     Parameters
     ----------
@@ -372,7 +372,7 @@ def serve_forks(connection: Connection, parent: int) -> NoReturn:
 
 
 def _reap(statuses: dict[int, Connection]) -> None:
-    """Report the exit statuses of forks that have ended."""
+    """Report the exit statuses of ended forks."""
     with suppress(ChildProcessError):  # no children
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
             if (status := statuses.pop(ended[0], None)) is not None:
