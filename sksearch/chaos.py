@@ -78,7 +78,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     >>> printed.getvalue().split()[0]
     'usage:'
     """
-    parser = argparse.ArgumentParser(prog="sksearch.chaos", description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="sksearch.chaos", description=(__doc__ or "").split("\n")[0]
+    )
     parser.add_argument("script", help="a Python file that fits one or more searches")
     parser.add_argument("--kills", type=int, default=20, help="number of kills, default: 20")
     parser.add_argument("--seed", type=int, default=0, help="seed of the times of the kills")

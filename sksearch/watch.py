@@ -83,7 +83,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     >>> status, found.count("RandomSearch") > 0
     (0, True)
     """
-    parser = argparse.ArgumentParser(prog="sksearch.watch", description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="sksearch.watch", description=(__doc__ or "").split("\n")[0]
+    )
     about = "the checkpoint_dir of a search, or a directory with several"
     parser.add_argument("folders", metavar="DIR", nargs="+", help=about)
     parser.add_argument(

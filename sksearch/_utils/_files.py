@@ -31,11 +31,11 @@ def open_own(path: Path, flags: int = os.O_RDONLY) -> FileIO:
     except OSError as error:
         found = look_at(path, follow=False)
         if found is not None and not stat.S_ISREG(found.st_mode):
-            raise PermissionError(f"{path} {_what_is_wrong(found)}: remove it.") from error
+            raise PermissionError(f"{path} {_what_is_wrong(found)}.") from error
         raise
     if wrong := _what_is_wrong(system().stat_of(file)):
         file.close()
-        raise PermissionError(f"{path} {wrong}: remove it.")
+        raise PermissionError(f"{path} {wrong}.")
     return file
 
 
@@ -125,14 +125,37 @@ def write_atomically(path: Path, data: bytes, sync: bool = True) -> None:
         raise
 
 
+def write_holder(file: FileIO) -> None:
+    """Write the number of this process, and the system that gave it, into a locked file."""
+    file.truncate(0)
+    file.write("{} {}\n".format(*system().process()).encode())
+
+
+def read_holder(file: FileIO) -> tuple[str, str]:
+    """Read the content of `write_holder`; two empty texts if it is not complete."""
+    file.seek(0)
+    line, end, _ = file.read(1000).decode(errors="replace").partition("\n")
+    pid, _, where = line.partition(" ") if end else ("", "", "")
+    return pid, where
+
+
+def is_dead(pid: str, where: str) -> bool:
+    """True if the holder of a lock is known to have ended, or to be about to end.
+
+    A number proves it only if the same system has given this process its number.
+    """
+    is_here = pid.isdecimal() and where == system().process()[1]
+    return is_here and not system().process_lives(int(pid))
+
+
 def _what_is_wrong(info):
-    """Reason that a file cannot be ours, otherwise ""."""
+    """Reason that a file cannot be ours, and the remedy, otherwise ""."""
     if stat.S_ISLNK(info.st_mode):
-        return "is a link, which may point anywhere"
+        return "is a link, which may point anywhere: remove it"
     if not stat.S_ISREG(info.st_mode):
-        return "is not a regular file"
+        return "is not a regular file: remove it"
     if os.name != "nt" and info.st_uid != os.geteuid():
-        return f"belongs to another user (uid {info.st_uid})"
+        return f"belongs to another user (uid {info.st_uid}): remove it"
     if info.st_nlink > 1:
-        return "has a second hard link, which may be anywhere"
+        return "has a second hard link, which may be anywhere: replace it by a copy"
     return ""

@@ -21,6 +21,7 @@ except ImportError:  # Windows
 
 FAR = 1 << 30  # a byte locked on Windows cannot be read, so it is far beyond the data
 BINARY = getattr(os, "O_BINARY", 0)  # exists only on Windows
+NAMESPACE, BOOT = "/proc/self/ns/pid", "/proc/sys/kernel/random/boot_id"
 EXITING = 4  # PF_EXITING, a flag of Linux processes
 KILLED = 1 << 8  # a pending signal 9
 MODES = {os.O_RDONLY: "rb", os.O_WRONLY: "wb", os.O_RDWR: "r+b"}
@@ -31,6 +32,7 @@ class FileSystem:
 
     def open(self, path: Path, flags: int) -> FileIO:
         """Open a file by the flags of `os.open`; a new one is for this user alone."""
+        open_standard_streams()
         descriptor = os.open(path, flags | BINARY, 0o600)
         try:
             return FileIO(descriptor, MODES[flags & (os.O_WRONLY | os.O_RDWR)])
@@ -92,8 +94,15 @@ class FileSystem:
         return True
 
     def process(self) -> tuple[int, str]:
-        """Return the number of this process, and the name of this computer."""
-        return os.getpid(), socket.gethostname()
+        """Return the number of this process, and the name of the system that gave it.
+
+        The same number is another process on another computer, which may have the same name, and
+        in another container: the numbers of the system's start and of the namespace are added.
+        """
+        where = socket.gethostname()
+        with suppress(OSError):  # only Linux has them
+            where += f" {os.readlink(NAMESPACE)} {Path(BOOT).read_text().strip()}"
+        return os.getpid(), where
 
     def process_lives(self, pid: int) -> bool:
         """True if a process of this computer exists and is not about to end."""
@@ -114,6 +123,17 @@ class FileSystem:
     def sleep(self, seconds: float) -> None:
         """Wait."""
         time.sleep(seconds)
+
+
+def open_standard_streams() -> None:
+    """Open the null device in place of each closed standard stream.
+
+    Otherwise a file or a pipe gets its number, and C libraries print into it.
+    """
+    with suppress(OSError):
+        while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
+            os.set_inheritable(descriptor, True)
+        os.close(descriptor)
 
 
 def _is_ending(pid: int) -> bool:

@@ -8,7 +8,6 @@ object as a guest once, and again only if it has changed.
 """
 
 import io
-import os
 import pickle
 import sys
 import types
@@ -21,6 +20,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
 
 from sksearch._utils._compat import cloudpickle
+from sksearch._utils._forks import in_child
 from sksearch._utils._installed import is_installed_module
 
 
@@ -268,5 +268,4 @@ def _move_in() -> None:
     _here = uuid.uuid4().hex
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_move_in)
+in_child(_move_in)

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Self
 
@@ -63,23 +63,16 @@ class Checkpoint:
         self.states = self.path / "states"
         self.spool = self.path / "spool"
         self._splits = self.path / "splits.npz"
-        with contextlib.ExitStack() as stack:
-            try:
-                make_folder(self.path)
-                stack.enter_context(Lock(self.path / "lock"))
-                self._log = stack.enter_context(Log(self.path / JOURNAL))
-                self.header, self.events, self.earlier = split(self._log.records)
-                del self._log.records
-                for folder in (self.states, self.spool):
-                    make_subfolder(folder)
-                self._check_that_new_is_empty()
-            except OSError as error:
-                # The message of the system, to which a remedy is added
-                if error.errno is not None:
-                    error.add_note(
-                        "Pass a writable directory on a file system that supports locks."
-                    )
-                raise
+        remedy = "Pass a writable directory on a file system that supports locks."
+        with _explained(self.path, remedy), contextlib.ExitStack() as stack:
+            make_folder(self.path)
+            stack.enter_context(Lock(self.path / "lock"))
+            self._log = stack.enter_context(Log(self.path / JOURNAL))
+            self.header, self.events, self.earlier = split(self._log.records)
+            del self._log.records
+            for folder in (self.states, self.spool):
+                make_subfolder(folder)
+            self._check_that_new_is_empty()
             self._open = stack.pop_all()
 
     def __enter__(self) -> Self:
@@ -101,8 +94,9 @@ class Checkpoint:
         """
         header = {KIND: HEADER, FORMAT: FORMATS[-1]} | header
         as_read = decode(encode(header))
-        write_splits(self._splits, splits)
-        self._log.append_or_raise(header)
+        with _explained(self.path, "Free disk space there, or pass another directory."):
+            write_splits(self._splits, splits)
+            self._log.append_or_raise(header)
         if self.header is not None:
             self.earlier += [self.header, *self.events]
         self.header, self.events = as_read, []
@@ -179,6 +173,18 @@ def read_journal(path: str | os.PathLike) -> tuple[dict | None, list[dict], list
             "read.",
         )
     return split(found.records)
+
+
+@contextlib.contextmanager
+def _explained(path: Path, remedy: str) -> Iterator[None]:
+    """Add a path and a remedy to errors of the system, which names no open file."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None:
+            error.filename = error.filename or str(path)
+            error.add_note(remedy)
+        raise
 
 
 def _files(folder: Path) -> list[Path]:

@@ -1,20 +1,18 @@
 """A lock, released when its owner dies."""
 
 import os
-import weakref
 from contextlib import suppress
 from io import FileIO
 from pathlib import Path
 from typing import Self
 
-from sksearch._utils._files import open_own
+from sksearch._utils._files import is_dead, open_own, read_holder, write_holder
 from sksearch._utils._filesystem import system
+from sksearch._utils._forks import close_in_children
 from sksearch._utils._terminal import warn
 from sksearch.checkpoint._errors import SearchLockedError
 
 PATIENCE_SECONDS = 30  # then a warning explains the wait
-
-_held: weakref.WeakSet = weakref.WeakSet()
 
 
 class Lock:
@@ -44,12 +42,11 @@ class Lock:
                     "until it ends, end it, or pass another directory. With {data} in the path of "
                     "checkpoint_dir, each data set gets its own directory."
                 )
-            self._file.truncate(0)
-            self._file.write("{} {}\n".format(*system().process()).encode())
+            write_holder(self._file)
         except BaseException:  # otherwise the lock would outlive this object
             self._file.close()
             raise
-        _held.add(self)
+        close_in_children(self._file)
 
     def __enter__(self) -> Self:
         return self
@@ -78,45 +75,30 @@ def _lock_or_wait(file: FileIO, path: Path) -> bool:
     computer = system()
     start, has_warned = computer.seconds(), False
     while not computer.lock(file):
-        pid, host = _read_holder(file)
-        is_here = pid.isdecimal() and host == computer.process()[1]
-        is_dead = is_here and not computer.process_lives(int(pid))
-        if pid and not is_dead:
+        pid, where = read_holder(file)
+        if pid and not is_dead(pid, where):
             return False
         seconds = computer.seconds() - start
         if seconds > PATIENCE_SECONDS and not has_warned:
             has_warned = True
-            dead = f"process {pid}, which has ended," if pid else "a process not yet identified,"
+            ended = f"process {pid}, which has ended," if pid else "a process not yet identified,"
             warn(
-                f"{path.parent} is locked by {dead} or by a process started by it. The search "
+                f"{path.parent} is locked by {ended} or by a process started by it. The search "
                 f"waits for its end; `fuser {path}` prints its number.",
             )
         computer.sleep(min(1.0, 0.02 + seconds / 10))
     return True
 
 
-def _read_holder(file: FileIO) -> tuple[str, str]:
-    """Read pid and host of the holder, if written completely."""
-    file.seek(0)
-    line, end, _ = file.read(1000).decode(errors="replace").partition("\n")
-    pid, _, host = line.partition(" ") if end else ("", "", "")
-    return pid, host
-
-
 def _holder(file: FileIO) -> str:
     """Describe the holder of the lock."""
-    pid, host = _read_holder(file)
-    own_pid, own_host = system().process()
-    if pid == str(own_pid) and host == own_host:
-        return f"this process, {pid} on {host}"
-    return f"process {pid} on {host}" if pid else "process unknown"
-
-
-def _let_go_in_child() -> None:
-    """Close files inherited by a forked process; the lock itself stays with the parent."""
-    for lock in _held:
-        lock._file.close()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_let_go_in_child)
+    pid, where = read_holder(file)
+    if not pid:
+        return "process unknown"
+    own_pid, own = system().process()
+    host, _, namespace = where.partition(" ")
+    if where == own:
+        return f"{'this process,' if pid == str(own_pid) else 'process'} {pid} on {host}"
+    if namespace and host == own.partition(" ")[0]:
+        return f"process {pid} in another container, or computer, with the name {host}"
+    return f"process {pid} on {host}"

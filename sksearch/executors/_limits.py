@@ -108,7 +108,7 @@ class LostTask:
 
 
 class EngineLostError(RuntimeError):
-    """Error raised if the cluster was closed or the pool of workers broke.
+    """Error raised if the cluster was closed, the pool broke, or no worker process can be started.
 
     Examples
     --------

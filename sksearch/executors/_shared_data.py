@@ -2,7 +2,6 @@
 
 import io
 import struct
-import threading
 import uuid
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from typing import IO, Any
 import numpy as np
 
 from sksearch._utils import _pickles
+from sksearch._utils._forks import ThreadLock
 from sksearch.executors._mapped_files import UnseenFileError, reduced
 
 ALIGNMENT = 64  # bytes, as NumPy prefers
@@ -23,7 +23,7 @@ TOKEN_SIZE = 32  # bytes at the beginning of a file
 MAX_LOADED = 2  # objects per worker, so that two concurrent searches keep theirs
 
 _loaded: OrderedDict[str, object] = OrderedDict()  # by token
-_lock = threading.Lock()  # a worker may be one of several threads
+_lock = ThreadLock()  # a worker may be one of several threads
 
 
 @dataclass(frozen=True)

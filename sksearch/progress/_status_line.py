@@ -5,10 +5,10 @@ import sys
 from contextlib import suppress
 from functools import partial
 from multiprocessing import current_process
-from threading import Lock
 from time import monotonic
 from typing import Any, Protocol, Self
 
+from sksearch._utils._forks import ThreadLock, in_child
 from sksearch._utils._terminal import printable
 
 WIDTH = 99  # characters of a line in a log
@@ -127,7 +127,7 @@ def duration(seconds: float) -> str:
 class _Terminal:
     """The terminal, which has room for one changing line."""
 
-    _lock = Lock()
+    _lock = ThreadLock()
     _taken = False
     files: Any = None  # standard output and error before rich replaced them
 
@@ -146,13 +146,11 @@ class _Terminal:
     @classmethod
     def restore(cls) -> None:
         """Undo the redirection in a child process made by fork, where rich's locks may be held."""
-        cls._lock = Lock()
         if cls.files is not None:
             sys.stdout, sys.stderr = cls.files
 
 
-if hasattr(os, "register_at_fork"):  # not on Windows
-    os.register_at_fork(after_in_child=_Terminal.restore)
+in_child(_Terminal.restore)
 
 
 class _LogLines:

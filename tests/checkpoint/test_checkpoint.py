@@ -3,6 +3,7 @@
 import errno
 import math
 import os
+import re
 import stat
 import sys
 
@@ -452,8 +453,10 @@ def test_a_directory_that_is_renamed_or_deleted_is_warned_of_once(tmp_path):
 def test_a_search_does_not_begin_on_a_full_disk(disk):
     checkpoint, disk = disk
     disk.room = 10
-    with pytest.raises(OSError, match="No space left"):
+    where = re.escape(str(checkpoint.path))
+    with pytest.raises(OSError, match=f"No space left on device: '{where}'") as caught:
         checkpoint.begin(HEADER | {"seed": 8}, SPLITS)
+    assert caught.value.__notes__ == ["Free disk space there, or pass another directory."]
     assert checkpoint.header["seed"] == 7
     disk.room = math.inf
     checkpoint.append({"k": "tell", "t": 0})

@@ -17,6 +17,7 @@ from sksearch._utils._filesystem import FileSystem
 from sksearch.checkpoint import _lock as lock_module
 from sksearch.checkpoint._checkpoint import Checkpoint
 from sksearch.search import SearchLockedError
+from tests.simulation.computer import running_on
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="locks and processes of Unix")
 
@@ -32,10 +33,11 @@ def dead_pid():
 
 HOLDER = """
 import fcntl, os, sys, time
+from sksearch._utils._filesystem import system
 file = open(sys.argv[1], "a+b", buffering=0)
 fcntl.flock(file, fcntl.LOCK_EX)
 file.truncate(0)
-file.write(f"{sys.argv[2]} {os.uname().nodename}\\n".encode())
+file.write(f"{sys.argv[2]} {system().process()[1]}\\n".encode())
 print("locked", flush=True)
 time.sleep(float(sys.argv[3]))
 """
@@ -142,10 +144,11 @@ def test_a_child_of_this_process_that_has_not_let_go_yet_is_waited_for(tmp_path)
 RACE = """
 import fcntl, os, sys, time
 from pathlib import Path
+from sksearch._utils._filesystem import system
 from sksearch.search import SearchLockedError
 from sksearch.checkpoint._lock import Lock
 
-path, dead = Path(sys.argv[1]), f"{sys.argv[2]} {os.uname().nodename}\\n"
+path, dead = Path(sys.argv[1]), "{} {}\\n".format(sys.argv[2], system().process()[1])
 
 
 def try_to_win(begin, said, end):
@@ -220,10 +223,11 @@ def test_one_of_many_starts_has_what_a_dead_process_held_and_is_named(tmp_path, 
 )
 def test_the_holder_of_a_lock_is_named(is_own_pid, is_own_host, words, tmp_path):
     pid = os.getpid() if is_own_pid else os.getpid() + 1
-    host = socket.gethostname() if is_own_host else "elsewhere"
-    (tmp_path / "lock").write_text(f"{pid} {host}\n")
+    where = FileSystem().process()[1] if is_own_host else "elsewhere"
+    (tmp_path / "lock").write_text(f"{pid} {where}\n")
     with FileIO(tmp_path / "lock") as file:
-        assert lock_module._holder(file) == words.format(pid=pid, host=host)
+        said = words.format(pid=pid, host=where.partition(" ")[0])
+        assert lock_module._holder(file) == said
 
 
 @pytest.mark.parametrize("content", [b"", b"12 host", b"\xff\xfe host\n"[:3]])
@@ -272,6 +276,7 @@ class Elsewhere(FileSystem):
         (Elsewhere("8 here\n", lives=True, named_after=3), True, 2),
         (Elsewhere("8 here\n", lives=True, named_after=3, held_for=9), False, 3),
         (Elsewhere("8 there\n"), False, 0),
+        (Elsewhere("8 here pid:[2]\n"), False, 0),
         (Elsewhere("eight here\n"), False, 0),
         (Elsewhere("8 her"), True, 2),
         (Elsewhere(""), True, 2),
@@ -279,10 +284,9 @@ class Elsewhere(FileSystem):
     ],
 )
 def test_only_what_a_dead_process_of_here_has_started_is_waited_for(
-    computer, is_locked, seconds, tmp_path, monkeypatch
+    computer, is_locked, seconds, tmp_path
 ):
-    monkeypatch.setattr(lock_module, "system", lambda: computer)
-    with open(tmp_path / "lock", "w+b", buffering=0) as file:
+    with running_on(computer), open(tmp_path / "lock", "w+b", buffering=0) as file:
         assert lock_module._lock_or_wait(file, tmp_path / "lock") is is_locked
     assert computer.now - 100 == seconds
 
@@ -291,12 +295,10 @@ def test_only_what_a_dead_process_of_here_has_started_is_waited_for(
     ("holder", "name"),
     [("8 here\n", "process 8, which has ended,"), ("", "a process not yet identified,")],
 )
-def test_the_dead_and_the_nameless_are_waited_for_as_long_as_it_takes(
-    holder, name, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(lock_module, "system", lambda: Elsewhere(holder, held_for=9000))
+def test_the_dead_and_the_nameless_are_waited_for_as_long_as_it_takes(holder, name, tmp_path):
+    elsewhere = running_on(Elsewhere(holder, held_for=9000))
     warns = pytest.warns(UserWarning, match=f"{tmp_path} is locked by {name}")
-    with open(tmp_path / "lock", "w+b", buffering=0) as file, warns as warned:
+    with elsewhere, open(tmp_path / "lock", "w+b", buffering=0) as file, warns as warned:
         assert lock_module._lock_or_wait(file, tmp_path / "lock")
     assert len(warned) == 1
 
@@ -304,4 +306,23 @@ def test_the_dead_and_the_nameless_are_waited_for_as_long_as_it_takes(
 def test_a_lock_names_only_its_owner(tmp_path):
     (tmp_path / "lock").write_text("a much longer text than what is written now")
     with lock_module.Lock(tmp_path / "lock"):
-        assert (tmp_path / "lock").read_text() == f"{os.getpid()} {socket.gethostname()}\n"
+        assert (tmp_path / "lock").read_text() == "{} {}\n".format(*FileSystem().process())
+
+
+@LINUX
+@pytest.mark.timeout(60)
+def test_a_number_of_another_container_proves_no_death(tmp_path, start, monkeypatch):
+    """A container has processes of its own, and may have the name of the computer."""
+    holder = start(HOLDER, tmp_path / "lock", dead_pid(), 50)
+    assert holder.stdout.readline() == "locked\n"
+    monkeypatch.setattr(_system, "NAMESPACE", str(tmp_path / "namespace"))
+    (tmp_path / "namespace").symlink_to("pid:[7]")
+    before = time.monotonic()
+    with pytest.raises(SearchLockedError, match=f"in another container.* {os.uname().nodename}"):
+        Checkpoint(tmp_path)
+    assert time.monotonic() - before < lock_module.PATIENCE_SECONDS / 2
+
+
+def test_where_nothing_names_a_namespace_the_computer_is_named(monkeypatch, tmp_path):
+    monkeypatch.setattr(_system, "NAMESPACE", str(tmp_path / "nothing"))
+    assert FileSystem().process() == (os.getpid(), socket.gethostname())

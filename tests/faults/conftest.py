@@ -47,7 +47,7 @@ def _leaves_nothing(request, tmp_path_factory, monkeypatch):
     yield
     assert wait_until(lambda: not _threads(), 5), _threads()
     assert wait_until(lambda: _workers() <= before | _idle(), 5), "worker processes are left"
-    assert not [path.name for path in temp.iterdir() if path.name.startswith("sksearch")]
+    assert not [path.name for path in temp.iterdir() if "sksearch-" in path.name]
 
 
 def _threads():

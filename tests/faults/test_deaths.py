@@ -230,3 +230,9 @@ def test_what_cannot_be_pickled_costs_time_or_that_candidate_only(engine):  # ro
     else:
         fit_with_one_warning(search, "cannot be stored", UserWarning)
     assert_same(search, halving(Fake(), n_jobs=1).fit(X, Y))
+
+
+def test_a_resumed_search_does_not_warn_of_what_was_not_stored_earlier(tmp_path):  # row 28
+    search = halving(Locked(), n_jobs=1, checkpoint_dir=tmp_path)
+    fit_with_one_warning(search, "cannot be stored", UserWarning)
+    search.fit(X, Y)  # warnings are errors

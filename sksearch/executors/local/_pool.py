@@ -15,6 +15,7 @@ import joblib
 from joblib.parallel import ParallelBackendBase
 
 from sksearch._utils._compat import configured
+from sksearch._utils._forks import ThreadLock
 from sksearch._utils._numerics import one_blas_thread
 from sksearch.executors._base import Executor
 from sksearch.executors._folder import TaskFolder
@@ -143,7 +144,7 @@ class ProcessExecutor(Executor):
 
 # Idle workers by process and visible CUDA devices, each with the time it became idle.
 _idle: dict[tuple[int, str | None], list[tuple[float, WorkerProcess]]] = {}
-_idle_lock = threading.Lock()
+_idle_lock = ThreadLock()
 
 
 def _take_workers(visible: tuple[str | None, ...]) -> list[WorkerProcess]:

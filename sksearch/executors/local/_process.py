@@ -1,5 +1,6 @@
 """A worker process that can be stopped at any moment."""
 
+import errno
 import os
 import signal
 import time
@@ -12,6 +13,7 @@ from typing import Any
 
 from joblib.externals.loky.backend.utils import kill_process_tree
 
+from sksearch._utils._filesystem import open_standard_streams
 from sksearch._utils._pickles import dumps, loads
 from sksearch._utils._terminal import warn
 from sksearch.executors._limits import EngineLostError, LostTask
@@ -121,7 +123,7 @@ class WorkerProcess:
         Raises
         ------
         EngineLostError
-            If several processes have ended before they could take a call.
+            If a process cannot be started, or several have ended before they could take a call.
         """
         if self._is_ready():
             return
@@ -151,13 +153,17 @@ class WorkerProcess:
             return False
 
     def _spawn(self, may_fork: bool) -> None:
-        """Start a process."""
-        self._connection, theirs = Pipe()
+        """Start a process; EngineLostError if the system refuses it."""
+        open_standard_streams()
         try:
-            forked = fork_worker(self.env, self.modules, theirs) if may_fork else None
-            self._process = forked or new_python(SERVE, theirs, self.env)
-        finally:
-            theirs.close()
+            self._connection, theirs = Pipe()
+            try:
+                forked = fork_worker(self.env, self.modules, theirs) if may_fork else None
+                self._process = forked or new_python(SERVE, theirs, self.env)
+            finally:
+                theirs.close()
+        except (OSError, UnboundLocalError) as error:
+            raise EngineLostError(f"No worker process can be started: {_why(error)}.") from error
         self._owes = READY
 
     def _hear_of_start(self) -> None:
@@ -232,6 +238,19 @@ class WorkerProcess:
             name = "unknown"
         perhaps = ", possibly for lack of memory" if name == "SIGKILL" else ""
         return f"the worker process was killed by signal {-code} ({name}){perhaps}"
+
+
+def _why(error: BaseException) -> str:
+    """Return the reason that a process cannot be started, and the remedy."""
+    if isinstance(error, UnboundLocalError) and error.__context__ is not None:
+        return _why(error.__context__)  # loky names a missing pipe instead of its error
+    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+        return f"{error.strerror}. Close files, or raise the limit that `ulimit -n` prints"
+    try:
+        os.getcwd()
+    except OSError:
+        return "the current folder has been removed. Change to another one by `os.chdir`"
+    return describe(error)
 
 
 def _kill(process: BaseProcess | ForkedProcess) -> None:

@@ -17,7 +17,8 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
+from io import StringIO
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess, current_process
@@ -33,6 +34,7 @@ from joblib.externals.loky.backend.process import LokyProcess
 from threadpoolctl import ThreadpoolController
 
 from sksearch._utils._filesystem import system
+from sksearch._utils._forks import ThreadLock
 from sksearch.executors.local._serving import BOOTSTRAP, CHECK_SECONDS, end_with, serve
 
 try:
@@ -45,6 +47,7 @@ except ImportError:  # Windows
 CAN_FORK = hasattr(os, "fork") and sys.platform != "darwin"
 #: Losses of a template after which workers are new Pythons, because templates do not survive here.
 MAX_LOST = 3
+STREAMS = (1, 2)  # standard output and error, which a fork gets from the search's process
 ORPHAN_SECONDS = 0.01  # interval between checks of a fork whose template has died
 #: A joined thread remains visible for some moments.
 THREAD_END_SECONDS = 0.2
@@ -126,8 +129,6 @@ class Request(NamedTuple):
         ``sys.path`` and ``sys.argv`` of the search's process.
     modules : tuple of str
         Modules of installed packages that the worker will need.
-    streams : tuple of int
-        The streams, among standard output and error, that follow its connections.
     """
 
     env: dict[str, str]
@@ -135,7 +136,6 @@ class Request(NamedTuple):
     path: list[str]
     argv: list[str]
     modules: tuple[str, ...]
-    streams: tuple[int, ...]
 
 
 class Template:
@@ -162,7 +162,7 @@ class Template:
         try:
             self._connection.send_bytes(pickle.dumps(tuple(request)))
             with fromfd(self._connection.fileno(), AF_UNIX, SOCK_STREAM) as socket:
-                sendfds(socket, [connection.fileno(), theirs.fileno(), *request.streams])
+                sendfds(socket, [connection.fileno(), theirs.fileno(), *STREAMS])
             answer = self._connection.recv()
         except BaseException:
             ours.close()
@@ -189,14 +189,15 @@ def _kill(process: BaseProcess) -> None:
 # by process ID, because a fork of this process has its own template
 _templates: dict[int, Template] = {}
 _with_threads: set[str] = set()  # packages whose imports start threads
-_lock = threading.Lock()
+_lock = ThreadLock()
+_starting = ThreadLock()
 _n_lost = 0
 
 
 def fork_worker(
     env: dict[str, str] | None, modules: Sequence[str], connection: Connection
 ) -> ForkedProcess | None:
-    """Start a worker as a fork of the template, which is started first if necessary.
+    """Start a worker as a fork of the template; start the template first if necessary.
 
     Parameters
     ----------
@@ -277,18 +278,9 @@ def _request(env: dict[str, str], modules: Sequence[str]) -> Request:
     folder = None
     with suppress(OSError):  # it has been removed
         folder = os.getcwd()
-    streams = tuple(number for number in (1, 2) if _is_open(number))
     needed = tuple(name for name in modules if name.partition(".")[0] not in _with_threads)
     path, argv = [str(entry) for entry in sys.path], list(getattr(sys, "argv", []))
-    return Request({**os.environ, **env}, folder, path, argv, needed, streams)
-
-
-def _is_open(number: int) -> bool:
-    try:
-        os.fstat(number)
-    except OSError:
-        return False
-    return True
+    return Request({**os.environ, **env}, folder, path, argv, needed)
 
 
 def new_python(text: str, connection: Connection, env: dict[str, str] | None) -> BaseProcess:
@@ -305,7 +297,7 @@ def new_python(text: str, connection: Connection, env: dict[str, str] | None) ->
     """
     names = {"connection": connection, "parent": os.getpid()}
     process = get_context("loky").Process(target=exec, args=(BOOTSTRAP + text, names), env=env)
-    with _allow_children(), _block_sigint():
+    with _allow_children(), _block_sigint(), _streams_to_flush():
         process.start()
     return process
 
@@ -338,6 +330,18 @@ def _block_sigint() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+@contextmanager
+def _streams_to_flush() -> Iterator[None]:
+    """Replace standard output and error while loky flushes them, if they are missing or closed."""
+    with _starting, ExitStack() as stack:
+        for stream, redirect in ((sys.stdout, redirect_stdout), (sys.stderr, redirect_stderr)):
+            try:
+                stream.flush()
+            except Exception:
+                stack.enter_context(redirect(StringIO()))
+        yield
+
+
 # ---- in the template
 
 
@@ -360,7 +364,7 @@ def serve_forks(connection: Connection, parent: int) -> NoReturn:
             try:
                 request = Request(*pickle.loads(connection.recv_bytes()))
                 with fromfd(connection.fileno(), AF_UNIX, SOCK_STREAM) as socket:
-                    fds = recvfds(socket, 2 + len(request.streams))
+                    fds = recvfds(socket, 2 + len(STREAMS))
                 _fork(connection, parent, request, fds, [wakes, waker], statuses)
             except (EOFError, OSError):  # no more forks are requested
                 sources.remove(connection)
@@ -368,7 +372,7 @@ def serve_forks(connection: Connection, parent: int) -> NoReturn:
 
 
 def _reap(statuses: dict[int, Connection]) -> None:
-    """Report the exit statuses of forks that have ended."""
+    """Report the exit statuses of ended forks."""
     with suppress(ChildProcessError):  # no children
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
             if (status := statuses.pop(ended[0], None)) is not None:
@@ -438,7 +442,7 @@ def _become_worker(
     """Reset a fork to the state of a new Python process, and serve calls."""
     with suppress(OSError):
         os.setpgid(0, 0)
-    for number, stream in zip(request.streams, streams, strict=True):
+    for number, stream in zip(STREAMS, streams, strict=True):
         os.dup2(stream, number)
         os.close(stream)
     if request.folder is not None:

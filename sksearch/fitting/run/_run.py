@@ -232,7 +232,8 @@ class Run(Workload):
             self.recorder.record_outputs(job, tasks, outputs)
         for task, output in zip(tasks, outputs, strict=True):
             self.states.replace(task.trial_id, task.fold, output.state)
-            self._warn_lost_state(output.lost_state)
+            if self._is_news:  # otherwise the process that has lost it has warned
+                self._warn_lost_state(output.lost_state)
             output.state, output.lost_state = None, ""
             self.heard_stop |= output.stop
         self.done |= self.heard_stop
