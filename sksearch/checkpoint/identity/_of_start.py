@@ -5,7 +5,7 @@ this computer. Each is written with its kind, as ``⟦time¦1.5⟧``. Parts of i
 typical form: they are recognised by the statement that creates them.
 
 A number may have the form by chance, in one of the starts. So a text with marks represents two
-texts, the neutral one and that of this start, and two starts are equal if either pair is. Whatever
+texts, the neutral text and the text of this start. Two starts are equal if either pair is. Whatever
 sorts, shortens or hashes such texts does so with each of the two.
 """
 
@@ -177,7 +177,7 @@ def without_marks(text: str) -> str:
 
 
 def neutral(text: str) -> str:
-    """Return the text that is the same in each start."""
+    """Return the neutral text, equal in all starts."""
     return MARK.sub(r"\1", text) if "⟦" in text else text
 
 
@@ -199,7 +199,7 @@ def in_both(change: Callable[[str], str], text: str) -> str:
 
 
 def joined(texts: Iterable[str]) -> str:
-    """Join texts in an order that is the same in each start."""
+    """Join texts in an order independent of the start."""
     by_text = sorted(texts, key=without_marks)
     by_neutral = sorted(by_text, key=neutral)
     if by_text == by_neutral:
@@ -208,7 +208,7 @@ def joined(texts: Iterable[str]) -> str:
 
 
 def in_this_start(name: str, text: str) -> str:
-    """Return the text of something that is another one in each start."""
+    """Return the text of something renewed in each start."""
     return f"{name} {mark('running', text)}"
 
 
@@ -243,7 +243,7 @@ def _marked_text(text):
 
 
 def _temporary_folder():
-    """Path of the folder for temporary files, None if there is none."""
+    """Path of the folder for temporary files, otherwise None."""
     with suppress(OSError):
         return tempfile.gettempdir()
 
