@@ -5,8 +5,8 @@ this computer. Each is written with its kind, as ``⟦time¦1.5⟧``. Parts of i
 typical form: they are recognised by the statement that creates them.
 
 A number may have the form by chance, in one of the starts. So a text with marks represents two
-texts, the neutral text and the text of this start. Two starts are equal if either pair is. Whatever
-sorts, shortens or hashes such texts does so with each of the two.
+texts, the neutral text and the text of this start. Two starts are equal if either pair is.
+Whatever sorts, shortens or hashes such texts does so with each of the two.
 """
 
 import ast
