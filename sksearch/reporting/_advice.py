@@ -20,6 +20,8 @@ from sklearn.model_selection import (
 
 from sksearch._utils._advice import ReportParts
 from sksearch._utils._terminal import amount, counted
+from sksearch.fitting.run._objectives import Bound
+from sksearch.fitting.run._results import text_of_violation
 from sksearch.reader._search_table import SearchTable
 from sksearch.reporting import _words as words
 from sksearch.reporting._edits import is_condition, remove_params, set_values, space_name
@@ -222,15 +224,13 @@ def _raised(search: Any, key: str, factor: int) -> str:
 
 def broken_bounds(facts: Facts) -> list[Advice]:
     """The winner itself breaks a bound."""
-    table = facts.table
-    if table.best is None or not table.violations[table.best] > 0:
-        return []
-    text = (
-        "No candidate satisfies all bounds: the winner has the smallest violation, "
-        f"{table.violations[table.best]:.3g} in units of the bounds. Relax the bounds, or widen "
-        "the space."
-    )
-    return [Advice("bounds", text, "")]
+    table, text = facts.table, ""
+    refit, front = (getattr(table.source, name, None) for name in ("refit", "pareto_"))
+    if table.best is not None and table.violations[table.best] > 0:
+        text = text_of_violation(table.violations[table.best])
+    elif isinstance(refit, Bound) and front:
+        text = front.about_bound(refit)
+    return [Advice("bounds", text)] if text else []
 
 
 def one_candidate(facts: Facts) -> list[Advice]:
