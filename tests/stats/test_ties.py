@@ -8,7 +8,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sksearch import RandomSearchCV
-from sksearch.stats._ties import tied_candidates
+from sksearch.stats._ties import find_ties, tied_candidates
 
 X, Y = load_digits(return_X_y=True)
 X, Y = X[:300], Y[:300]
@@ -42,6 +42,19 @@ def test_equal_candidates_and_better_ones_are_tied():
     right[3, np.flatnonzero(right[3] == 0)[0]] = 1
     scores = right.reshape(4, 3, -1).mean(axis=2)
     assert tied_candidates(scores, 0, rows=right / 300).all()
+
+
+@pytest.mark.parametrize("by_rows", [False, True])
+def test_copies_of_the_chosen_one_change_neither_precision_nor_levels(by_rows):
+    right = (np.random.default_rng(0).random((3, 300)) < [[0.8], [0.75], [0.6]]).astype(float)
+    more = np.vstack([right, right[[0, 0, 0, 0]]])
+    one, many = (
+        find_ties(each.reshape(len(each), 3, -1).mean(axis=2), 0, each / 300 if by_rows else None)
+        for each in (right, more)
+    )
+    assert one.visible == many.visible > 0
+    assert many.tied.tolist() == [*one.tied, True, True, True, True]
+    assert np.isnan(find_ties(np.array([[0.5, 0.6], [0.5, 0.6]]), 0).visible)
 
 
 def test_candidates_without_rows_are_compared_by_folds():
