@@ -29,7 +29,7 @@ from sksearch.reporting import _words as words
 from sksearch.reporting._edits import is_condition, remove_params, set_values, space_name
 from sksearch.reporting._failures import MIN_FAILED, Failures
 from sksearch.reporting._ranges import Range, around, code_of_range, ranges_of
-from sksearch.reporting._rivals import Untuned, finalists, fold_ratio, outcomes_of
+from sksearch.reporting._rivals import Untuned, cut_off, finalists, fold_ratio, outcomes_of
 from sksearch.stats._selection import SelectedScore, selected_score
 from sksearch.stats._ties import Ties
 
@@ -529,6 +529,8 @@ def _count(table: SearchTable) -> Any:
 def stopped_early(table: SearchTable) -> tuple[int, float] | None:
     """Number of candidates stopped below the top, and the share of units this saved.
 
+    Candidates that the end of the search cut are left out.
+
     Parameters
     ----------
     table : SearchTable
@@ -541,14 +543,15 @@ def stopped_early(table: SearchTable) -> tuple[int, float] | None:
     """
     if not table.rungs or any(trial.parent is not None for trial in table.history.trials):
         return None
+    cut = cut_off(table)
     reached: dict[int, list[int]] = {}
     for rung in table.rungs:
-        for i in rung.ids.tolist():
+        for i in set(rung.ids.tolist()) - cut:
             reached.setdefault(i, []).append(rung.resource)
     top = table.rungs[-1].resource
     continues = table.races or table.history.problem.continues
     paid = sum(max(r) if continues else sum(r) for r in reached.values())
-    saved = 1 - paid / (top * len(reached))
+    saved = 1 - paid / (top * len(reached)) if reached else 0.0
     return sum(max(r) < top for r in reached.values()), max(0.0, saved) if math.isfinite(
         saved
     ) else 0.0

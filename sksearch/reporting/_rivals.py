@@ -173,6 +173,12 @@ def audited(table: SearchTable) -> np.ndarray:
     return np.flatnonzero([candidate.row.trial_id in trials for candidate in table.candidates])
 
 
+def cut_off(table: SearchTable) -> set[int]:
+    """Return the indices of candidates that the end of the search cut, not its scheduler."""
+    trials = getattr(table.source, "_cut", ())
+    return {i for i, each in enumerate(table.candidates) if each.row.trial_id in trials}
+
+
 def fold_ratio(table: SearchTable) -> float | None:
     """Return the rows of a test fold for each of its training fold; None: 1 / (n_folds - 1)."""
     cv = getattr(table.source, "cv", None)

@@ -27,6 +27,7 @@ from sksearch.reporting._leaderboard import (
 from sksearch.reporting._rivals import (
     aligned,
     audited,
+    cut_off,
     finalists,
     fold_ratio,
     is_allowed,
@@ -385,6 +386,10 @@ def _rungs(facts, full):
         f"{n:,} of {counted(len(table.candidates), 'candidate')} {were} stopped early: this saved "
         f"{words.percent(saved)} of the {table.unit}"
     ]
+    if n_cut := len(cut_off(table)):
+        lines = lines if n else []
+        end = "the time was up" if getattr(table.source, "_is_up", False) else "the search ended"
+        lines.append(f"{counted(n_cut, 'candidate')} had not finished when {end}")
     correlations = rung_correlations(table)
     shown = correlations if full else correlations[:N_SHOWN]
     if shown:

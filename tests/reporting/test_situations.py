@@ -24,6 +24,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sksearch import RandomSearchCV, SearchCV, SuccessiveHalvingSearchCV, When, report
+from sksearch.executors import VirtualClock, spend
 from sksearch.schedulers import FullFidelity
 from sksearch.space import Outcome, Threshold
 
@@ -61,6 +62,14 @@ class Known(RegressorMixin, BaseEstimator):
         seed = abs(hash((round(self.a, 9), round(self.b, 9), float(X[0, 0])))) % 2**32
         fold = np.random.default_rng(int(abs(X[0, 0]) * 1e6)).standard_normal()
         return value + self.noise * (np.random.default_rng(seed).standard_normal() + fold)
+
+
+class Slow(Known):
+    """Takes ten seconds of a virtual clock."""
+
+    def fit(self, X, y=None):
+        spend(10)
+        return super().fit(X, y)
 
 
 @cache
@@ -141,6 +150,28 @@ def test_an_informative_early_rung_is_not():
     ).fit(X, Y)  # fmt: skip
     assert "rungs" not in rules(search)
     assert "were stopped early" in str(told(search))
+
+
+def test_candidates_cut_by_the_end_of_the_search_are_not_savings():
+    whole, cut = (
+        SuccessiveHalvingSearchCV(
+            Known(truth="late"), {"a": uniform(0, 1)}, resource="n_epochs", max_resources=9,
+            factor=3, n_candidates=18, random_state=0, stop=stop,
+        ).fit(X, Y)
+        for stop in (None, {"score": 0.0})
+    )  # fmt: skip
+    assert "16 of 18 candidates were stopped early" in str(told(whole))
+    assert "had not finished" not in str(told(whole))
+    assert "16 of 18 candidates were stopped early" in str(told(cut))
+    assert "1 candidate had not finished when the search ended" in str(told(cut))
+
+
+def test_the_time_limit_is_named_for_the_candidates_that_it_cut():
+    with VirtualClock(n_workers=3):
+        search = SearchCV(
+            Slow(noise=0.1), {"a": uniform(0, 1)}, timeout=40, cv=5, random_state=0, n_jobs=3
+        ).fit(X, Y)  # fmt: skip
+    assert "when the time was up" in str(told(search))
 
 
 def test_tied_candidates_are_reported_with_the_simplest_and_the_fastest():
