@@ -39,7 +39,7 @@ def parameters_of(columns: Iterable[str]) -> dict[str, str]:
 
 
 def from_frame(columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
-    """Return the columns of a table with a column "score" as those of ``cv_results_``.
+    """Rename the columns of a table with a column "score" as in ``cv_results_``.
 
     Candidates are in the order of their starts, if it is known.
     """

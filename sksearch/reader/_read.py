@@ -32,8 +32,8 @@ def read(source: FinishedSearch, name: str = "search") -> SearchTable:
         result of `load_history` or `minimize`; a `History`; ``cv_results_`` as a dict or a
         DataFrame, even if read from a text file; a DataFrame of `to_frame`, or another one with a
         column for each parameter and one named "score"; a ``checkpoint_dir``; an Optuna study; or
-        a `SearchTable`. A parameter that has the name of another column of `to_frame` needs the
-        prefix "param_", as all others of its table.
+        a `SearchTable`. If a parameter has the name of another column of `to_frame`, all
+        parameters need the prefix "param_".
     name : str, default="search"
         Name of the argument, for errors.
 

@@ -121,7 +121,7 @@ def _is_default(table: SearchTable) -> bool:
 
 
 def _split(table: SearchTable, name: str) -> tuple[str, str]:
-    """Name of the model of a list that has a parameter, otherwise "", and its own name there."""
+    """Split a parameter into the name of its model in a list, otherwise "", and its name there."""
     model, _, own = name.partition("__")
     return (model, own) if model in dict(named_of(table.estimator)) else ("", name)
 
@@ -146,7 +146,7 @@ def _grids(table: SearchTable) -> list[tuple[str, Any, str]]:
 
 
 def _places(table: SearchTable, name: str) -> list[tuple[str, Any]]:
-    """Values of a parameter in each dict that has it, with the code that accesses them."""
+    """Values of a parameter in each dict with this parameter, and the code that accesses them."""
     return [
         (f"{at}[{own!r}]", grid[own])
         for at, grid, prefix in _grids(table)
