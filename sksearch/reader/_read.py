@@ -63,8 +63,9 @@ def read(source: FinishedSearch, name: str = "search") -> SearchTable:
     if isinstance(history, History):
         return _of_history(source, history)
     if hasattr(source, "columns") and hasattr(source, "to_dict"):
-        of_frame = getattr(getattr(source, "index", None), "name", None) == INDEX
-        source = (source.reset_index() if of_frame else source).to_dict("list")
+        frame: Any = source
+        is_numbered = getattr(getattr(frame, "index", None), "name", None) == INDEX
+        source = (frame.reset_index() if is_numbered else frame).to_dict("list")
     if isinstance(source, Mapping):
         return _of_table(source, name)
     if hasattr(source, "fit") and hasattr(source, "estimator"):

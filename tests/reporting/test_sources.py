@@ -189,8 +189,10 @@ def test_anything_but_a_search_is_refused(source):
 
 
 def test_a_report_needs_an_estimator(sources):
-    with pytest.raises(TypeError, match="without an estimator"):
-        report(sources["Optuna's"])
+    found = minimize(loss, SPACE, n_iter=3, random_state=0)
+    for source in (sources["Optuna's"], found):
+        with pytest.raises(TypeError, match=r"without an estimator.*pass this"):
+            report(source)
 
 
 class Reserved(BaseEstimator):
