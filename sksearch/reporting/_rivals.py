@@ -113,7 +113,8 @@ def untuned(table: SearchTable) -> Untuned | None:
     For several models it is the winner's model, or if that one was not evaluated untuned, the best
     untuned model.
     """
-    ids = [i for i in table.order.tolist() if _is_untuned(table, i)]
+    values = table.estimator.get_params()
+    ids = [i for i in table.order.tolist() if _is_untuned(table, i, values)]
     if not ids:
         return None
     index, model = ids[0], "estimator"
@@ -126,26 +127,25 @@ def untuned(table: SearchTable) -> Untuned | None:
     problem = table.history.problem
     outcome = problem.space.outcome(row.params) if problem.has_baseline else None
     count = row.params.get(outcome[0]) if outcome else None
-    if outcome and count is not None and not _has(table.estimator.get_params(), outcome[0], count):
+    if outcome and count is not None and not _has(values, outcome[0], count):
         name += f" with {outcome[0]}={count}"
     return Untuned(index, row.scores, name)
 
 
-def _is_untuned(table: SearchTable, index: int) -> bool:
-    """True if a candidate with a score has the parameters of the estimator, or of its model.
+def _is_untuned(table: SearchTable, index: int, own: Params) -> bool:
+    """True if a candidate with a score has the `own` parameters of the estimator or its model.
 
     In a search that begins with the untuned estimator, values may be found by training.
     """
     if not math.isfinite(table.means[index]):
         return False
-    params, own = dict(table.candidates[index].params), table.estimator.get_params()
+    params, several = table.candidates[index].params, isinstance(table.estimator, OneOf)
+    others = {WHICH} if several else set()
     if table.history.problem.has_baseline:
-        if index == 0 or not isinstance(table.estimator, OneOf):
+        if index == 0 or not several:
             return index == 0
-        params = {name: params[name] for name in params.keys() - outcomes_of(table, params).keys()}
-    if isinstance(table.estimator, OneOf):
-        own[WHICH] = _model(table, index)
-    return all(_has(own, name, value) for name, value in params.items())
+        others |= outcomes_of(table, params).keys()
+    return all(name in others or _has(own, name, value) for name, value in params.items())
 
 
 def _of_winner(table: SearchTable, ids: list[int]) -> tuple[int, str]:
