@@ -11,8 +11,12 @@ import zlib
 import numpy as np
 import pytest
 from scipy.stats import uniform
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
 
-from sksearch import HyperbandSearchCV, SearchCV
+from sksearch import HyperbandSearchCV, SearchCV, load_history
+from sksearch.reader._read import read
+from sksearch.reporting._leaderboard import standings
 from sksearch.reporting._looks import SCRIPT
 from sksearch.samplers import RandomSampler
 from sksearch.schedulers import FullFidelity
@@ -292,3 +296,14 @@ def test_forged_bounds_are_refused(tmp_path, value):
     forge(tmp_path, change)
     with pytest.raises(JournalError, match="bounds"):
         page(tmp_path)
+
+
+def test_intervals_of_saved_models_keep_the_limits_of_the_metric(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), np.arange(40) % 2
+    models = [("tree", DecisionTreeClassifier(random_state=0)), ("bayes", GaussianNB())]
+    search = SearchCV(models, n_iter=4, cv=2, random_state=0, checkpoint_dir=tmp_path).fit(X, y)
+    found = standings(read(load_history(tmp_path)))
+    assert [each.low for each in found] == search.leaderboard()["low"].tolist()
+    assert [each.high for each in found] == search.leaderboard()["high"].tolist()
+    assert min(each.low for each in found) == 0

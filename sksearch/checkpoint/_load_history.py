@@ -171,7 +171,7 @@ class SavedSearch:
         read = read_events([header, *events], self._path, line)
         self._header = found = header_of(read)
         self.n_splits_ = found.n_splits
-        self.scoring = _scoring(found)
+        self.scoring, self._own_metric = _scoring(found), found.own_metric
         self.finished = False
         self.plan_ = found.search_plan()
         limits = found.min_resources, found.max_resources

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from sksearch._utils._advice import glance
 from sksearch._utils._compat import num_samples
 from sksearch._utils._terminal import say, warn
 from sksearch._utils._typing import Seed
@@ -53,6 +54,7 @@ from sksearch.fitting.run._run import Ending, Recorder, Run
 from sksearch.fitting.run._setup import Setup
 from sksearch.fitting.run._states import SavedState, first_line
 from sksearch.fitting.run._tasks import Output, RowSample, Task
+from sksearch.reader._values import default_metric
 
 NAME = re.compile(r"\d+\.\d+\.\d+$")  # name of the file of a task
 
@@ -155,7 +157,7 @@ class JournalRecorder(Recorder):
         if old is None or self._extends:
             if isinstance(given := params["random_state"], np.random.RandomState):
                 self._random_state |= {"left": describe(given.get_state())}
-            self._header = self._header_of(kind, isinstance(params.get("refit"), str), setup)
+            self._header = self._header_of(kind, params, setup)
             checkpoint.begin(self._header.to_record(), setup.context.splits)
             self._know_search()
         if self._extends:  # spooled outputs are the smaller search's, and in the journal
@@ -294,10 +296,13 @@ class JournalRecorder(Recorder):
             return random_state
         return self._random_state
 
-    def _header_of(self, kind: type, names_metric: bool, setup: Setup) -> Header:
+    def _header_of(self, kind: type, params: dict[str, Any], setup: Setup) -> Header:
         """Return the first record of this search's journal."""
         problem, resource = setup.problem, setup.context.resource
         aims, sample = setup.context.aims, setup.context.sample
+        names_metric = isinstance(params.get("refit"), str)
+        own = params.get("scoring") is None and not setup.context.is_function
+        own_metric = glance(default_metric, setup.context.estimator, otherwise="") if own else ""
         return Header(
             search=kind.__name__,
             sksearch=sys.modules["sksearch"].__version__,
@@ -322,6 +327,7 @@ class JournalRecorder(Recorder):
             objectives=list(aims.objectives),
             bounds=[[bound.metric, bound.op, float(bound.value)] for bound in aims.bounds],
             sample=None if sample is None else list(astuple(sample)),
+            own_metric=own_metric,
             left_out=list(setup.left_out),
         )
 

@@ -169,6 +169,8 @@ class Header(Event):
     sample: Annotated[
         list | None, Entry("sample", kinds.optional(kinds.sample), is_sparse=True)
     ] = None
+    # Metric of the estimator's own score, if it decides: accuracy or R².
+    own_metric: Annotated[str, Entry("own_metric", kinds.text, is_sparse=True)] = ""
     # Models of a list, too slow for the time.
     left_out: Annotated[list[str], Entry("left_out", kinds.texts, is_sparse=True)] = field(
         default_factory=list

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sksearch.history import History, Params, Result, Trial, best_first
+from sksearch.reader._columns import INDEX, MEAN, from_frame, parameters_of
 from sksearch.reader._row import Row
 from sksearch.reader._search_table import SearchTable
 from sksearch.reader._sources import FinishedSearch
@@ -19,7 +20,6 @@ KINDS = (
     "a fitted search, a result of load_history or minimize, a History, cv_results_, a DataFrame "
     "of it, a checkpoint_dir or an Optuna study"
 )
-PREFIX = "param_"
 
 
 def read(source: FinishedSearch, name: str = "search") -> SearchTable:
@@ -30,8 +30,10 @@ def read(source: FinishedSearch, name: str = "search") -> SearchTable:
     source : object
         A fitted search of this library, of scikit-learn or of any other with ``cv_results_``; the
         result of `load_history` or `minimize`; a `History`; ``cv_results_`` as a dict or a
-        DataFrame, even if read from a text file; a DataFrame with a column for each parameter and
-        one named "score"; a ``checkpoint_dir``; an Optuna study; or a `SearchTable`.
+        DataFrame, even if read from a text file; a DataFrame of `to_frame`, or another one with a
+        column for each parameter and one named "score"; a ``checkpoint_dir``; an Optuna study; or
+        a `SearchTable`. If a parameter has the name of another column of `to_frame`, all
+        parameters need the prefix "param_".
     name : str, default="search"
         Name of the argument, for errors.
 
@@ -61,7 +63,9 @@ def read(source: FinishedSearch, name: str = "search") -> SearchTable:
     if isinstance(history, History):
         return _of_history(source, history)
     if hasattr(source, "columns") and hasattr(source, "to_dict"):
-        source = source.to_dict("list")
+        frame: Any = source
+        is_numbered = getattr(getattr(frame, "index", None), "name", None) == INDEX
+        source = (frame.reset_index() if is_numbered else frame).to_dict("list")
     if isinstance(source, Mapping):
         return _of_table(source, name)
     if hasattr(source, "fit") and hasattr(source, "estimator"):
@@ -105,7 +109,9 @@ def _of_results(
         return SearchTable(search, (), None, told=told)
     metric = metric_that_counts(results, chosen_metric(search, results))
     finite = np.isfinite(np.array(results[f"mean_test_{metric}"], dtype=float))
-    statuses = getattr(search, "statuses_", None) or np.where(finite, "ok", "error").tolist()
+    statuses = getattr(search, "statuses_", None) or list(results.get("status", ()))
+    statuses = statuses or np.where(finite, "ok", "error").tolist()
+    errors = getattr(search, "errors_", None) or list(results.get("error", ()))
     scores, means = _scores(results, metric, [status != "ok" for status in statuses])
     own = getattr(search, "resource", None)
     params = [{k: v for k, v in each.items() if k != own} for each in results["params"]]
@@ -121,7 +127,7 @@ def _of_results(
         "rank": map(int, _ranks(results, metric, means, resources)),
         "violation": map(float, results.get("violation", zeros)),
         "status": statuses,
-        "error": getattr(search, "errors_", None) or [""] * len(means),
+        "error": errors or [""] * len(means),
         "fit_seconds": map(float, results.get("mean_fit_time", zeros)),
         "score_seconds": map(float, results.get("mean_score_time", zeros)),
     }
@@ -158,7 +164,7 @@ def _ranks(
     """Return the ranks of all rows, which tables and studies lack."""
     if f"rank_test_{metric}" in results:
         return results[f"rank_test_{metric}"]
-    return rank(means, resources)
+    return rank(means, resources, violations=results.get("violation"))
 
 
 def _trial_ids(
@@ -261,19 +267,17 @@ def _of_table(given: Mapping[str, Any], name: str) -> SearchTable:
         of = ", ".join(map(str, given))
         raise TypeError(f"{name}: a dict of {of} is not {KINDS}: pass a fitted search.")
     columns: dict[str, Any] = {str(key): list(values) for key, values in given.items()}
-    if not any(key.startswith("mean_test_") for key in columns):
-        if "score" not in columns:
-            raise ValueError(
-                f"{name}: a table needs a column of scores (greater is better), 'mean_test_score' "
-                f"as in cv_results_, or 'score'. Its columns are {', '.join(columns)}."
-            )
-        columns["mean_test_score"] = columns.pop("score")
+    names = parameters_of(columns)
+    if "score" in columns and "mean_test_score" not in columns:
+        columns = from_frame(columns)
+    if not any(key.startswith(MEAN) for key in columns):
+        raise ValueError(
+            f"{name}: a table needs a column of scores (greater is better), 'mean_test_score' "
+            f"as in cv_results_, or 'score'. Its columns are {', '.join(columns)}."
+        )
     if not all(isinstance(each, Mapping) for each in columns.get("params", [None])):
-        names = [key for key in columns if key.startswith(PREFIX)]  # a text file has no dicts
-        names = names or [key for key in columns if key not in ("mean_test_score", "params")]
-        rows = zip(*(columns[key] for key in names), strict=True)
-        keys = [key.removeprefix(PREFIX) for key in names]
-        columns["params"] = [_without_gaps(keys, row) for row in rows]
+        rows = zip(*(columns[key] for key in names), strict=True)  # a text file has no dicts
+        columns["params"] = [_without_gaps(names.values(), row) for row in rows]
     return _of_results(None, columns)
 
 

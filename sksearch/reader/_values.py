@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
+from sklearn.base import is_classifier, is_regressor
 
 from sksearch.history import WHICH, Params
 
@@ -73,6 +74,13 @@ def rank(
         keys = major * (minor.max() + 1) + minor
         ranks[known] = rankdata(-keys, method="min")
     return ranks
+
+
+def default_metric(estimator: object) -> str:
+    """Return the metric of an estimator's own ``score``, "" if unknown."""
+    if estimator is None:
+        return ""
+    return "accuracy" if is_classifier(estimator) else "r2" if is_regressor(estimator) else ""
 
 
 def model_of(params: Params) -> str:

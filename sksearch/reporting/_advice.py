@@ -20,12 +20,16 @@ from sklearn.model_selection import (
 
 from sksearch._utils._advice import ReportParts
 from sksearch._utils._terminal import amount, counted
+from sksearch.estimators._model_choice import named_of
+from sksearch.fitting.run._objectives import Bound
+from sksearch.fitting.run._results import text_of_violation
+from sksearch.history import WHICH
 from sksearch.reader._search_table import SearchTable
 from sksearch.reporting import _words as words
 from sksearch.reporting._edits import is_condition, remove_params, set_values, space_name
-from sksearch.reporting._failures import Failures
+from sksearch.reporting._failures import MIN_FAILED, Failures
 from sksearch.reporting._ranges import Range, around, code_of_range, ranges_of
-from sksearch.reporting._rivals import Untuned, finalists, fold_ratio, outcomes_of
+from sksearch.reporting._rivals import Untuned, cut_off, finalists, fold_ratio, outcomes_of
 from sksearch.stats._selection import SelectedScore, selected_score
 from sksearch.stats._ties import Ties
 
@@ -170,7 +174,13 @@ def no_winner(facts: Facts) -> list[Advice]:
     if facts.table.best is not None:
         return []
     text = "No candidate has a score. Print the first error in full."
-    return [Advice("no_winner", text, 'search.set_params(error_score="raise").fit(X, y)')]
+    return [Advice("no_winner", text, _raising(facts.table.source))]
+
+
+def _raising(search: Any) -> str:
+    """Code of the search that ends at the first error."""
+    journal = ", checkpoint_dir=None" if getattr(search, "checkpoint_dir", None) else ""
+    return f'clone(search).set_params(error_score="raise"{journal}).fit(X, y)'
 
 
 def failures(facts: Facts) -> list[Advice]:
@@ -199,15 +209,33 @@ def _cure(table: SearchTable, group: Failures) -> tuple[str, str]:
     if group.where:
         return f"{many} failed, all with {group.where}. {group.cure}.", group.remedy
     if not group.cause:
-        return (
-            f"{many} failed. Print the error.",
-            'search.set_params(error_score="raise").fit(X, y)',
-        )
-    params = words.dict_of(table.candidates[group.ids[0]].params)
+        return f"{many} failed. Print the error.", _raising(search)
+    why = "No single parameter explains the failures."
+    if len(group.ids) < MIN_FAILED:
+        why = "These are too few to find the parameter that explains them."
+    end = "" if group.cause.endswith(".") else "."
+    return f"{many} failed: {group.cause}{end} {why}", _repeated(table, group)
+
+
+def _repeated(table: SearchTable, group: Failures) -> str:
+    """Code that trains and scores a failed candidate, which may fail on one of the folds only."""
+    if group.status == "crash":  # it would end the user's process
+        return ""
+    row, estimator, own, prefix = table.candidates[group.ids[0]].row, "search.estimator", "", ""
+    if (model := row.params.get(WHICH)) in dict(named_of(table.estimator)):
+        estimator, prefix = f"dict(search.estimator.named)[{model!r}]", f"{model}__"
+        own = f".items() if name.startswith({prefix!r})}}"
+    params = words.dict_of(
+        {name.removeprefix(prefix): v for name, v in row.params.items() if name.startswith(prefix)}
+    )
     if params is None:  # no text makes its values again
-        params = f'search.cv_results_["params"][{table.candidates[group.ids[0]].row.index}]'
-    text = f"{many} failed: {group.cause}. No single parameter explains the failures."
-    return text, f"search.estimator.set_params(**{params}).fit(X, y)"
+        params = f'search.cv_results_["params"][{row.index}]'
+        if own:
+            params = f"{{name.removeprefix({prefix!r}): value for name, value in {params}{own}"
+    return (
+        f"cross_validate(clone({estimator}).set_params(**{params}), X, y, cv=search.cv, "
+        'scoring=search.scoring, error_score="raise")'
+    )
 
 
 def _raised(search: Any, key: str, factor: int) -> str:
@@ -222,15 +250,13 @@ def _raised(search: Any, key: str, factor: int) -> str:
 
 def broken_bounds(facts: Facts) -> list[Advice]:
     """The winner itself breaks a bound."""
-    table = facts.table
-    if table.best is None or not table.violations[table.best] > 0:
-        return []
-    text = (
-        "No candidate satisfies all bounds: the winner has the smallest violation, "
-        f"{table.violations[table.best]:.3g} in units of the bounds. Relax the bounds, or widen "
-        "the space."
-    )
-    return [Advice("bounds", text, "")]
+    table, text = facts.table, ""
+    refit, front = (getattr(table.source, name, None) for name in ("refit", "pareto_"))
+    if table.best is not None and table.violations[table.best] > 0:
+        text = text_of_violation(table.violations[table.best])
+    elif isinstance(refit, Bound) and front:
+        text = front.about_bound(refit)
+    return [Advice("bounds", text)] if text else []
 
 
 def one_candidate(facts: Facts) -> list[Advice]:
@@ -503,6 +529,8 @@ def _count(table: SearchTable) -> Any:
 def stopped_early(table: SearchTable) -> tuple[int, float] | None:
     """Number of candidates stopped below the top, and the share of units this saved.
 
+    Candidates that the end of the search cut are left out.
+
     Parameters
     ----------
     table : SearchTable
@@ -515,14 +543,15 @@ def stopped_early(table: SearchTable) -> tuple[int, float] | None:
     """
     if not table.rungs or any(trial.parent is not None for trial in table.history.trials):
         return None
+    cut = cut_off(table)
     reached: dict[int, list[int]] = {}
     for rung in table.rungs:
-        for i in rung.ids.tolist():
+        for i in set(rung.ids.tolist()) - cut:
             reached.setdefault(i, []).append(rung.resource)
     top = table.rungs[-1].resource
     continues = table.races or table.history.problem.continues
     paid = sum(max(r) if continues else sum(r) for r in reached.values())
-    saved = 1 - paid / (top * len(reached))
+    saved = 1 - paid / (top * len(reached)) if reached else 0.0
     return sum(max(r) < top for r in reached.values()), max(0.0, saved) if math.isfinite(
         saved
     ) else 0.0

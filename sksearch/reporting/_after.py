@@ -22,9 +22,11 @@ from sksearch.fitting.finish._out_of_fold import METHODS, digest_of_folds, out_o
 from sksearch.fitting.run._tasks import RowSample
 from sksearch.history import History, Params
 from sksearch.progress._status_line import duration
+from sksearch.reader._columns import INDEX, MEAN, MEASURES, PREFIX, is_reserved
 from sksearch.reader._sources import FinishedSearch
 from sksearch.reader._values import key_of_params
 from sksearch.reporting._rivals import read_results
+from sksearch.space._values import native
 
 N_CLASSES = 3  # number of classes listed in the report
 
@@ -336,12 +338,14 @@ def to_frame(search: FinishedSearch) -> "DataFrame":
 
     Returns
     -------
-    frame : pandas.DataFrame of shape (n_candidates, n_params + 7)
+    frame : pandas.DataFrame
         One row for each candidate, at its largest resource, or at its best rung if a candidate may
-        win at any rung. The columns are the parameters; ``score`` and ``std``, the mean and
-        standard deviation over ``n_folds`` folds (in a race not all folds); ``n_resources``;
-        ``fit_seconds``, the mean over folds; ``status`` and ``error``. The index is the order in
-        which candidates were started.
+        win at any rung. The columns are the parameters, NaN if inactive; ``score`` and ``std``,
+        the mean and standard deviation over ``n_folds`` folds (in a race not all folds);
+        ``n_resources``; ``fit_seconds``, the mean over folds; ``status`` and ``error``;
+        ``violation`` with bounds; and with several objectives the others, named as in
+        ``cv_results_``. If a parameter has the name of another column, all parameters have the
+        prefix "param_". The index is the order in which candidates were started.
 
     Raises
     ------
@@ -364,13 +368,15 @@ def to_frame(search: FinishedSearch) -> "DataFrame":
     [3, 2, 1]
     """
     try:
-        from pandas import DataFrame, Series
+        from pandas import DataFrame, Index
     except ImportError as error:
         raise missing("to_frame needs pandas", "experiment") from error
     table = read_results(search)
     names = sorted({name for candidate in table.candidates for name in candidate.params})
-    columns: dict[str, list] = {
-        name: [candidate.params.get(name) for candidate in table.candidates] for name in names
+    prefix = PREFIX if any(map(is_reserved, names)) else ""
+    columns: dict[str, Any] = {
+        f"{prefix}{name}": [each.params.get(name, np.nan) for each in table.candidates]
+        for name in names
     }
     rows = [candidate.row for candidate in table.candidates]
     columns |= {
@@ -382,11 +388,41 @@ def to_frame(search: FinishedSearch) -> "DataFrame":
         "status": [candidate.status for candidate in table.candidates],
         "error": [candidate.error for candidate in table.candidates],
     }
-    try:
-        frame = DataFrame(columns)
-    except Exception:  # values that pandas looks into, such as texts that it cannot encode
-        frame = DataFrame({name: Series(v, dtype=object) for name, v in columns.items()})
+    if "violation" in table.results or table.history.problem.bounds:
+        columns["violation"] = table.violations
+    columns |= _other_objectives(table, rows)
+    made = {name: _series(values) for name, values in columns.items()}
+    frame = DataFrame(made, index=Index(range(len(rows)), name=INDEX))
     return frame.iloc[table.order]
+
+
+def _series(values):
+    """Make a column without changing a value, such as 1 to 1.0, or None to NaN."""
+    from pandas import Series
+
+    values = [native(value) for value in values]
+    try:
+        made = Series(values)
+        if list(map(type, made.tolist())) == list(map(type, values)):
+            return made
+    except Exception:  # values that pandas looks into, such as texts that it cannot encode
+        pass
+    return Series(values, dtype=object)
+
+
+def _other_objectives(table, rows):
+    """Columns of the objectives besides the score, in their own units; NaN after a failure."""
+    front = getattr(table.source, "pareto_", getattr(table.source, "pareto", None))
+    if front is None:
+        return {}
+    results = [table.history.trials[row.trial_id].results[row.resource] for row in rows]
+    found = {}
+    for j, (name, sign) in enumerate(zip(front.names, front.signs, strict=True)):
+        column = f"mean_{name}" if f"mean_{name}" in MEASURES else f"{MEAN}{name}"
+        if name != table.metric:
+            known = (each.objectives for each in results)
+            found[column] = [sign * values[j] if values else np.nan for values in known]
+    return found
 
 
 def check_count(n: Any) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 from sksearch._utils._terminal import counted
 from sksearch.estimators._model_choice import columns_of, note_on_weights
 from sksearch.reader._search_table import SearchTable
+from sksearch.reader._values import default_metric
 from sksearch.reporting import _words as words
-from sksearch.reporting._leaderboard import default_metric
 
 #: Metrics by the names that people use.
 NAMES = {

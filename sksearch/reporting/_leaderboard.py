@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import is_classifier, is_regressor
 
 from sksearch._utils._numerics import own_numerics
 from sksearch._utils._on_demand import missing
@@ -16,7 +15,7 @@ from sksearch.estimators._pipeline import last_step
 from sksearch.history import WHICH, Params
 from sksearch.reader._search_table import SearchTable
 from sksearch.reader._sources import FinishedSearch
-from sksearch.reader._values import model_of
+from sksearch.reader._values import default_metric, model_of
 from sksearch.reporting import _words as words
 from sksearch.reporting._rivals import aligned, fold_ratio, is_allowed, read_results
 from sksearch.stats._candidates import Candidates
@@ -151,23 +150,17 @@ def _interval(table: SearchTable, ids: list[int]) -> tuple[float, float]:
     return max(found.low, lowest), min(found.high, highest)
 
 
-def default_metric(estimator: object) -> str:
-    """Return the metric of an estimator's own ``score``, "" if unknown."""
-    if estimator is None:
-        return ""
-    return "accuracy" if is_classifier(estimator) else "r2" if is_regressor(estimator) else ""
-
-
 def limits_of(table: SearchTable) -> tuple[float, float]:
     """Return the smallest and the largest value of the metric, if known from its name."""
     name = getattr(table.source, "scoring", None)
-    name = default_metric(table.estimator) if name is None else name
+    if name is None:
+        name = default_metric(table.estimator) or getattr(table.source, "_own_metric", "")
     name = name if isinstance(name, str) else table.metric
     if name.startswith(SHARES):
         return 0.0, 1.0
     if name.startswith("neg_"):
         return -math.inf, 0.0
-    # A saved search lacks its estimator, whose own score is accuracy or R² in nearly all cases.
+    # A history lacks its estimator, whose own score is accuracy or R² in nearly all cases.
     is_own = table.estimator is None and not name and not (table.means > 1).any()
     return -math.inf, 1.0 if is_own or name in ("r2", "explained_variance") else math.inf
 

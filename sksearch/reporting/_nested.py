@@ -57,6 +57,11 @@ class NestedReport:
     """
 
     def __init__(self, results: Mapping[str, Any]) -> None:
+        if "estimator" not in results:
+            raise ValueError(
+                "A report needs the searches of cross_validate: call it with "
+                "return_estimator=True."
+            )
         self._tables = [_table_of(estimator) for estimator in results["estimator"]]
         self.scores = {
             name.removeprefix("test_"): np.asarray(values, float)
@@ -126,8 +131,8 @@ class NestedReport:
 
 
 def is_nested(results: object) -> TypeGuard[Mapping[str, Any]]:
-    """True for results of ``cross_validate`` with ``return_estimator=True``."""
-    return isinstance(results, Mapping) and "estimator" in results and "fit_time" in results
+    """True for results of ``cross_validate``."""
+    return isinstance(results, Mapping) and {"fit_time", "score_time"} <= results.keys()
 
 
 def _table_of(estimator: Any) -> SearchTable:

@@ -186,6 +186,11 @@ def report_of(
         cure = "pass the fitted search itself; sksearch.stats and sksearch.plotting accept this"
         if isinstance(search, str | os.PathLike) or type(search).__name__ == "SavedSearch":
             cure = "call fit of the search with its checkpoint_dir, which repeats no training"
+        elif hasattr(search, "x") or hasattr(search, "directions"):  # of minimize or Optuna
+            cure = (
+                "pass this to sksearch.stats.importance, sksearch.reporting.to_frame or a display "
+                "of sksearch.plotting instead"
+            )
         raise TypeError(
             f"search is a {type(search).__name__} without an estimator, which a report needs: "
             f"{cure}."

@@ -108,37 +108,58 @@ class Untuned:
 
 
 def untuned(table: SearchTable) -> Untuned | None:
-    """Return the untuned estimator; None if it has no score."""
-    index = _index_of_untuned(table)
-    if index is None:
+    """Return the untuned estimator; None if it has no score.
+
+    For several models it is the winner's model, or if that one was not evaluated untuned, the best
+    untuned model.
+    """
+    values = table.estimator.get_params()
+    ids = [i for i in table.order.tolist() if _is_untuned(table, i, values)]
+    if not ids:
         return None
-    row, several = table.candidates[index].row, isinstance(table.estimator, OneOf)
-    # Not the first of the list: a model that the metric cannot score is left out of the search.
-    name = f"the untuned {table.candidates[index].params[WHICH] if several else 'estimator'}"
+    index, model = ids[0], "estimator"
+    if isinstance(table.estimator, OneOf):
+        index, model = _of_winner(table, ids)
+    row, name = table.candidates[index].row, f"the untuned {model}"
     own = getattr(table.source, "_untuned_scores", None)
-    if own is not None:
+    if own is not None and row.trial_id == 0:
         return Untuned(index, np.r_[own, np.full(len(row.scores) - len(own), np.nan)], name)
     problem = table.history.problem
     outcome = problem.space.outcome(row.params) if problem.has_baseline else None
     count = row.params.get(outcome[0]) if outcome else None
-    if outcome and count is not None and not _has(table.estimator.get_params(), outcome[0], count):
+    if outcome and count is not None and not _has(values, outcome[0], count):
         name += f" with {outcome[0]}={count}"
     return Untuned(index, row.scores, name)
 
 
-def _index_of_untuned(table: SearchTable) -> int | None:
-    """The first candidate if the search begins with it; otherwise one with equal parameters."""
+def _is_untuned(table: SearchTable, index: int, own: Params) -> bool:
+    """True if a candidate with a score has the `own` parameters of the estimator or its model.
+
+    In a search that begins with the untuned estimator, values may be found by training.
+    """
+    if not math.isfinite(table.means[index]):
+        return False
+    params, several = table.candidates[index].params, isinstance(table.estimator, OneOf)
+    others = {WHICH} if several else set()
     if table.history.problem.has_baseline:
-        return 0 if math.isfinite(table.means[0]) else None
-    own = table.estimator.get_params()
-    if isinstance(table.estimator, OneOf):
-        own[WHICH] = own[WHICH] or table.estimator.named[0][0]
-    for i, candidate in enumerate(table.candidates):
-        if math.isfinite(table.means[i]) and all(
-            _has(own, name, value) for name, value in candidate.params.items()
-        ):
-            return i
-    return None
+        if index == 0 or not several:
+            return index == 0
+        others |= outcomes_of(table, params).keys()
+    return all(name in others or _has(own, name, value) for name, value in params.items())
+
+
+def _of_winner(table: SearchTable, ids: list[int]) -> tuple[int, str]:
+    """The first of the untuned candidates of the winner's model, otherwise the first of all."""
+    wanted = None if table.best is None else _model(table, table.best)
+    mine = [i for i in ids if _model(table, i) == wanted]
+    index = (mine or ids)[0]
+    return index, _model(table, index) + ("" if mine else ", the best untuned model")
+
+
+def _model(table: SearchTable, index: int) -> str:
+    """Name of the model of a candidate."""
+    one = table.estimator
+    return str(table.candidates[index].params.get(WHICH) or one.model or one.named[0][0])
 
 
 def _has(own: dict[str, Any], name: str, value: Any) -> bool:
@@ -150,6 +171,12 @@ def audited(table: SearchTable) -> np.ndarray:
     """Return the indices of candidates stopped and brought to the end by an audit."""
     trials = getattr(table.source, "audited_", [])
     return np.flatnonzero([candidate.row.trial_id in trials for candidate in table.candidates])
+
+
+def cut_off(table: SearchTable) -> set[int]:
+    """Return the indices of candidates that the end of the search cut, not its scheduler."""
+    trials = getattr(table.source, "_cut", ())
+    return {i for i, each in enumerate(table.candidates) if each.row.trial_id in trials}
 
 
 def fold_ratio(table: SearchTable) -> float | None:

@@ -27,6 +27,7 @@ from sksearch.reporting._leaderboard import (
 from sksearch.reporting._rivals import (
     aligned,
     audited,
+    cut_off,
     finalists,
     fold_ratio,
     is_allowed,
@@ -102,12 +103,14 @@ def _ties(table, own, selected):
     row_scores = getattr(table.source, "_row_scores", None)
     scores = np.where(finalists(table)[:, np.newaxis], table.scores, np.nan)
     scores[table.best] = table.scores[table.best]
-    every = scores if own is None else np.vstack([scores, own.scores])
+    # Its own number of iterations, or a bound, may make it another rival than its candidate.
+    is_known = own is None or np.array_equal(own.scores, scores[own.index])
+    every = scores if is_known else np.vstack([scores, own.scores])
     z = n_samples = None
     if row_scores is not None:
         z = row_scores.contributions[[candidate.row.index for candidate in table.candidates]]
         n_samples = row_scores.n_samples
-        if own is not None:  # rows match its own number of iterations only if scores do
+        if not is_known:  # rows match its own number of iterations only if scores do
             same = np.array_equal(own.scores, table.scores[own.index], equal_nan=True)
             z = np.vstack([z, z[own.index] if same else np.full(z.shape[1], np.nan)])
     ratio = fold_ratio(table)
@@ -117,7 +120,7 @@ def _ties(table, own, selected):
         # folds, folds cannot distinguish a pair.
         alike = np.isfinite(every).all(axis=1) & ~ties.by_rows
         ties = replace(ties, tied=ties.tied | alike)
-    n, by_luck = len(scores), bool(own and ties.tied[-1])
+    n, by_luck = len(scores), bool(own and ties.tied[own.index if is_known else -1])
     return replace(ties, tied=ties.tied[:n], by_rows=ties.by_rows[:n]), by_luck
 
 
@@ -383,6 +386,10 @@ def _rungs(facts, full):
         f"{n:,} of {counted(len(table.candidates), 'candidate')} {were} stopped early: this saved "
         f"{words.percent(saved)} of the {table.unit}"
     ]
+    if n_cut := len(cut_off(table)):
+        lines = lines if n else []
+        end = "the time was up" if getattr(table.source, "_is_up", False) else "the search ended"
+        lines.append(f"{counted(n_cut, 'candidate')} had not finished when {end}")
     correlations = rung_correlations(table)
     shown = correlations if full else correlations[:N_SHOWN]
     if shown:

@@ -527,6 +527,8 @@ class BaseSearch(KnownNames, Grouped, AfterSearch, WinnerChoice):
         """Set the fitted attributes that do not need a refit."""
         setup, context = run.setup, run.context
         self.plan_, self.interrupted_ = with_rows(setup), interrupted
+        self._cut = run.cut() if interrupted or run.done or run.is_up else []
+        self._is_up = run.is_up
         self.history_, self.n_splits_ = run.study.history, len(context.splits)
         self._folds, self._sample = digest_of_folds(context.splits), context.sample
         self._notes_on_folds = setup.folds.notes

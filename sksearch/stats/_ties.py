@@ -39,7 +39,7 @@ class Ties:
         True for candidates compared row by row, False for those compared by folds.
     visible : float
         Difference that would have been seen with a probability of 80 %, the median over the tied
-        candidates; NaN if no other candidate was compared.
+        candidates; NaN if no candidate with other scores was compared.
     """
 
     tied: np.ndarray
@@ -102,8 +102,9 @@ def find_ties(
     [True, True, False]
     """
     complete = np.isfinite(y).all(axis=1)
-    others = np.flatnonzero(complete & (np.arange(len(y)) != chosen))
-    tied, by_rows = np.zeros(len(y), dtype=bool), np.zeros(len(y), dtype=bool)
+    same = complete & _equals(y, chosen, z)  # they tell nothing of the precision
+    others = np.flatnonzero(complete & ~same)
+    tied, by_rows = same.copy(), np.zeros(len(y), dtype=bool)
     tied[chosen] = True
     if not complete[chosen] or not len(others):
         return Ties(tied, by_rows, math.nan)
@@ -120,6 +121,14 @@ def find_ties(
     p = _p_values(d[measured], error[measured], df[measured])
     tied[others[measured]] = holm(p) >= LEVEL
     return Ties(tied, by_rows, _visible(error, df, tied[others]))
+
+
+def _equals(y, chosen, z):
+    """True for candidates with the scores of the chosen one, by rows if these are known."""
+    same = (y == y[chosen]).all(axis=1)
+    if z is not None and np.isfinite(z[chosen]).all():
+        same &= (z == z[chosen]).all(axis=1) | np.isnan(z).any(axis=1)
+    return same
 
 
 def _error_of_rows(differences, d, n_samples):

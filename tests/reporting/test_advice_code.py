@@ -6,17 +6,19 @@ import math
 import numpy as np
 import pytest
 from scipy.stats import loguniform, randint, uniform
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import ElasticNet, LogisticRegression, SGDClassifier
 from sklearn.model_selection import (
+    GridSearchCV,
     GroupKFold,
     KFold,
     RepeatedKFold,
     RepeatedStratifiedKFold,
     TimeSeriesSplit,
+    cross_validate,
 )
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
@@ -24,11 +26,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, NuSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from sksearch import RandomSearchCV, When
+from sksearch import RandomSearchCV, SearchCV, When, report
 from sksearch._utils._compat import fault_of
+from sksearch.estimators._model_choice import named_of
 from sksearch.reader._read import read
 from sksearch.reader._search_table import SearchTable
 from sksearch.reporting._advice import Facts, _finer_metric, advise
+from sksearch.reporting._edits import remove_choice, remove_params, set_values
 from sksearch.reporting._failures import group_failures
 from sksearch.space import LogRandInt, Space, default_space
 from sksearch.stats._selection import selected_score
@@ -366,3 +370,105 @@ def test_limits_are_raised_where_there_are_any(params, status, code):
     assert advice.code == code
     search.set_params(**(changed_by(code, search) | {"param_distributions": {}}))
     search._validate_params()
+
+
+class Fragile(DecisionTreeClassifier):
+    """Fails with one depth: in training, or when it predicts."""
+
+    def __init__(self, max_depth=None, min_samples_leaf=1, when="fit", random_state=0):
+        super().__init__(
+            max_depth=max_depth, min_samples_leaf=min_samples_leaf, random_state=random_state
+        )
+        self.when = when
+
+    def fit(self, X, y):
+        self._fail("fit")
+        return super().fit(X, y)
+
+    def predict(self, X):
+        self._fail("predict")
+        return super().predict(X)
+
+    def _fail(self, when):
+        if self.max_depth == 3 and self.when == when:
+            raise RuntimeError("no depth of 3.")
+
+
+FORMS = {
+    "single": KNeighborsClassifier(),
+    "pipeline": make_pipeline(PCA(), SVC()),
+    "list": [("b", LogisticRegression(max_iter=10_000)), ("a", make_pipeline(PCA(), SVC()))],
+    "list without names": [LogisticRegression(max_iter=10_000), KNeighborsClassifier()],
+    "dict": {"b": LogisticRegression(max_iter=10_000), "a": KNeighborsClassifier()},
+    "auto": "auto",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_code_for_a_default_space_is_for_any_form_of_estimator(form):
+    search = SearchCV(FORMS[form], n_iter=3, cv=2, random_state=0).fit(X, Y)
+    table, models = read(search), dict(named_of(search.estimator))
+    names = {name for trial in search.history_.trials for name in trial.params} - {"model"}
+    model, first = next(iter(models), ""), min(names)
+    codes = {
+        set_values(table, first, "[1, 2]"): lambda made: [1, 2] in values_of(made),
+        remove_params(table, [first]): lambda made: first not in repr(made),
+    }
+    if models:
+        codes[remove_choice(table, "model", model)] = lambda made: model not in dict(made)
+    for code, holds in codes.items():
+        names = {"default_space": default_space, "search": search, "estimator": FORMS[form]}
+        exec(code, names)
+        changed = {n: names[n] for n in ("estimator", "param_distributions") if n in names}
+        assert holds(names.get("param_distributions", names["estimator"]))
+        SearchCV(**changed, n_iter=3, cv=2).plan(X, Y)
+
+
+def values_of(space):
+    inner = [values_of(each) for each in space.values() if isinstance(each, dict)]
+    return [*(v for v in space.values() if isinstance(v, list)), *(v for i in inner for v in i)]
+
+
+@pytest.mark.parametrize(
+    "space", [{"a": {"C": [1, 2]}}, {"a__C": [1, 2]}, [{"a": {"C": [1, 2]}}, {"b": {"C": [1]}}]]
+)
+def test_code_for_the_space_of_one_model_is_in_its_place(space):
+    models = [("b", LogisticRegression(max_iter=10_000)), ("a", SVC())]
+    search = SearchCV(models, space, n_iter=3, cv=2).fit(X, Y)
+    for code in (
+        set_values(read(search), "a__C", "[3]"), remove_choice(read(search), "a__C", 1),
+        remove_choice(read(search), "model", "a"),
+    ):  # fmt: skip
+        names = {"search": search, "estimator": models}
+        names["param_distributions"] = copy.deepcopy(space)
+        exec(code, names)
+        assert names["param_distributions"] != space
+        SearchCV(names["estimator"], names["param_distributions"], n_iter=3).plan(X, Y)
+
+
+@pytest.mark.filterwarnings("ignore:(?s).*fits failed", "ignore:One or more", "ignore:Scoring")
+@pytest.mark.parametrize("when", ["fit", "predict"])
+@pytest.mark.parametrize("as_list", [False, True])
+def test_code_repeats_an_error_and_leaves_the_search_unchanged(when, as_list):
+    space = {"max_depth": [1, 3], "min_samples_leaf": [1, 2]}
+    estimator = [("a", Fragile(when=when)), ("b", SVC())] if as_list else Fragile(when=when)
+    search = SearchCV(estimator, {"a": space, "b": {}} if as_list else space, n_iter=6, cv=2)
+    before = repr(search.fit(X, Y).get_params())
+    (advice,) = (each for each in search.report().advice if each.rule == "failures")
+    assert "2 candidates failed" in advice.text
+    assert "too few" in advice.text
+    assert ".." not in advice.text
+    with pytest.raises(RuntimeError, match="no depth of 3"):
+        exec(advice.code, {
+            "search": search, "clone": clone, "cross_validate": cross_validate, "X": X, "y": Y,
+        })  # fmt: skip
+    assert repr(search.get_params()) == before
+
+
+@pytest.mark.filterwarnings("ignore:(?s).*fits failed", "ignore:One or more", "ignore:Scoring")
+def test_code_for_the_first_error_leaves_the_search_unchanged(tmp_path):
+    search = GridSearchCV(Fragile(), {"max_depth": [3, 1]}, cv=2).fit(X, Y)
+    (advice,) = (each for each in report(search).advice if each.rule == "failures")
+    with pytest.raises(RuntimeError, match="no depth of 3"):
+        exec(advice.code, {"search": search, "clone": clone, "X": X, "y": Y})
+    assert np.isnan(search.error_score)

@@ -84,6 +84,12 @@ def test_anything_but_a_search_is_refused():
         nested(SVC())
 
 
+def test_the_searches_must_be_kept():
+    search = SearchCV(SVC(), {"C": [0.1, 1.0]}, n_iter=2, cv=2)
+    with pytest.raises(ValueError, match="return_estimator=True"):
+        report(cross_validate(search, *load_iris(return_X_y=True), cv=2))
+
+
 def test_an_untuned_estimator_without_a_score_is_not_reported():
     made = nested(GridSearchCV(SVC(), {"C": [0.1, 10]}, cv=3))
     assert np.isnan(made.gains).all()

@@ -1,6 +1,7 @@
 """Searches with one known fault each, and what the report says of them."""
 
 import pickle
+import re
 from functools import cache
 
 import numpy as np
@@ -23,6 +24,8 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sksearch import RandomSearchCV, SearchCV, SuccessiveHalvingSearchCV, When, report
+from sksearch.executors import VirtualClock, spend
+from sksearch.schedulers import FullFidelity
 from sksearch.space import Outcome, Threshold
 
 X = np.random.default_rng(0).standard_normal((200, 3))
@@ -59,6 +62,14 @@ class Known(RegressorMixin, BaseEstimator):
         seed = abs(hash((round(self.a, 9), round(self.b, 9), float(X[0, 0])))) % 2**32
         fold = np.random.default_rng(int(abs(X[0, 0]) * 1e6)).standard_normal()
         return value + self.noise * (np.random.default_rng(seed).standard_normal() + fold)
+
+
+class Slow(Known):
+    """Takes ten seconds of a virtual clock."""
+
+    def fit(self, X, y=None):
+        spend(10)
+        return super().fit(X, y)
 
 
 @cache
@@ -139,6 +150,28 @@ def test_an_informative_early_rung_is_not():
     ).fit(X, Y)  # fmt: skip
     assert "rungs" not in rules(search)
     assert "were stopped early" in str(told(search))
+
+
+def test_candidates_cut_by_the_end_of_the_search_are_not_savings():
+    whole, cut = (
+        SuccessiveHalvingSearchCV(
+            Known(truth="late"), {"a": uniform(0, 1)}, resource="n_epochs", max_resources=9,
+            factor=3, n_candidates=18, random_state=0, stop=stop,
+        ).fit(X, Y)
+        for stop in (None, {"score": 0.0})
+    )  # fmt: skip
+    assert "16 of 18 candidates were stopped early" in str(told(whole))
+    assert "had not finished" not in str(told(whole))
+    assert "16 of 18 candidates were stopped early" in str(told(cut))
+    assert "1 candidate had not finished when the search ended" in str(told(cut))
+
+
+def test_the_time_limit_is_named_for_the_candidates_that_it_cut():
+    with VirtualClock(n_workers=3):
+        search = SearchCV(
+            Slow(noise=0.1), {"a": uniform(0, 1)}, timeout=40, cv=5, random_state=0, n_jobs=3
+        ).fit(X, Y)  # fmt: skip
+    assert "when the time was up" in str(told(search))
 
 
 def test_tied_candidates_are_reported_with_the_simplest_and_the_fastest():
@@ -289,13 +322,44 @@ def test_the_untuned_estimator_is_compared_with_the_winner():
     assert "for the untuned estimator: tuning gains 0." in text
 
 
+def line_of(search, title="Untuned"):
+    return next(line for line in str(report(search)).splitlines() if line.startswith(title))
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_untuned_model_of_the_winner_is_compared_whatever_the_order(order):
+    models = [("weak", Known(a=0.1, noise=0.01)), ("good", Known(a=0.8, noise=0.01))][::order]
+    search = SearchCV(models, {name: {"a": [0.1, 0.8]} for name, _ in models}, n_iter=2, cv=3)
+    assert line_of(search.fit(X, Y)).endswith("The winner is the untuned good.")
+    space = {"weak": {"a": [0.1, 0.8, 0.9]}, "good": {"a": [0.8]}}
+    search = SearchCV(models, space, cv=3, scheduler=FullFidelity(4)).fit(X, Y)
+    assert search.best_params_["weak__a"] == 0.9
+    assert "for the untuned weak: tuning gains 0.8" in line_of(search)
+
+
+def test_without_the_untuned_model_of_the_winner_the_best_untuned_one_is_compared():
+    models = [(name, Known(a=a, noise=0.01)) for name, a in (("a", 0.1), ("b", 0.3), ("c", 0.2))]
+    space = {"a": {"a": [0.1]}, "b": {"a": [0.3]}, "c": {"a": [0.9]}}
+    search = SearchCV(models, space, cv=3, scheduler=FullFidelity(3)).fit(X, Y)
+    line = line_of(search)
+    assert "for the untuned b, the best untuned model: tuning gains 0.6" in line
+
+
+def test_the_copy_of_the_winner_says_nothing_about_the_precision():
+    X, y = make_classification(60, random_state=0)
+    poor = GaussianNB(priors=[0.98, 0.02])
+    models = [("good", DecisionTreeClassifier(max_depth=1)), ("poor", poor)]
+    search = SearchCV(models, n_iter=2, cv=2, random_state=0).fit(X, y)
+    assert "The winner is the untuned good" in line_of(search)
+    assert not re.search(r"difference of 0\.0+ would", str(report(search)))
+
+
 def scored_untuned(model, **params):
     """A search that finds a count of iterations, and what its report says of the model untuned."""
     X, y = load_diabetes(return_X_y=True)
     folds = KFold(3, shuffle=True, random_state=0)
     search = SearchCV(model, cv=folds, n_iter=2, random_state=0, **params).fit(X, y)
-    (line,) = (line for line in str(report(search)).splitlines() if line.startswith("Untuned"))
-    return search, line, (X, y, folds)
+    return search, line_of(search), (X, y, folds)
 
 
 @pytest.mark.few(1)

@@ -8,11 +8,12 @@ import optuna
 import pandas as pd
 import pytest
 from scipy.stats import loguniform, uniform
+from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris
 from sklearn.model_selection import RandomizedSearchCV
 from sklearn.svm import SVC
 
-from sksearch import HyperbandSearchCV, RandomSearchCV, load_history, minimize, report
+from sksearch import Bound, HyperbandSearchCV, RandomSearchCV, load_history, minimize, report
 from sksearch.history import History, Problem, Result
 from sksearch.plotting import ContourDisplay, HistoryDisplay, ImportanceDisplay, SliceDisplay
 from sksearch.plotting._rungs import RungDisplay
@@ -59,6 +60,7 @@ def sources(tmp_path_factory):
         "cv_results_": search.cv_results_,
         "a DataFrame": table,
         "a DataFrame of params and scores": plain,
+        "to_frame": search.to_frame(),
         "Optuna's": study,
         "what was read": read(search),
     }
@@ -66,7 +68,7 @@ def sources(tmp_path_factory):
 
 NAMES = [
     "ours", "scikit-learn's", "a history", "a folder", "what load_history returns", "cv_results_",
-    "a DataFrame", "a DataFrame of params and scores", "Optuna's", "what was read",
+    "a DataFrame", "a DataFrame of params and scores", "to_frame", "Optuna's", "what was read",
 ]  # fmt: skip
 
 
@@ -187,5 +189,66 @@ def test_anything_but_a_search_is_refused(source):
 
 
 def test_a_report_needs_an_estimator(sources):
-    with pytest.raises(TypeError, match="without an estimator"):
-        report(sources["Optuna's"])
+    found = minimize(loss, SPACE, n_iter=3, random_state=0)
+    for source in (sources["Optuna's"], found):
+        with pytest.raises(TypeError, match=r"without an estimator.*pass this"):
+            report(source)
+
+
+class Reserved(BaseEstimator):
+    """Its parameters have the names of columns; some values fail."""
+
+    def __init__(self, std=0, error=None, status="a"):
+        self.std, self.error, self.status = std, error, status
+
+    def fit(self, X, y):
+        if self.std == 3:
+            raise ValueError("std is 3")
+        return self
+
+    def score(self, X, y):
+        return self.std + 0.1 * (self.error or 0) + (self.status == "b")
+
+
+def assert_same(frame, search):
+    """Reading the frame finds the candidates of the search, with their values and types."""
+    table, found = read(search), read(frame)
+    assert [row.params for row in found.rows] == [row.params for row in table.rows]
+    ours, theirs = ([sorted(each.items()) for each in best(s, 5)] for s in (search, frame))
+    assert repr(ours) == repr(theirs)  # types as well
+    assert [(c.status, c.error) for c in found.candidates] == [
+        (c.status, c.error) for c in table.candidates
+    ]
+    given, expected = importance(frame), importance(pd.DataFrame(search.cv_results_))
+    assert given.names == expected.names
+    np.testing.assert_allclose(given.shares, expected.shares)
+
+
+@pytest.mark.filterwarnings("ignore:(?s).*fits failed", "ignore:One or more of the test")
+def test_a_frame_is_read_as_its_search_even_if_parameters_have_names_of_columns():
+    space = [{"std": [0, 1, 2, 3], "error": [None, 1]}, {"std": [1, 2], "status": ["a", "b"]}]
+    search = RandomSearchCV(Reserved(), space, n_iter=12, cv=2, random_state=0).fit(X, y)
+    frame = search.to_frame()
+    assert {"param_std", "std", "param_error", "error", "param_status"} <= set(frame)
+    assert_same(frame, search)
+    assert_same(frame.sample(frac=1, random_state=0), search)
+
+
+def test_a_frame_saved_as_text_is_read_as_its_search(sources, tmp_path):
+    search = sources["ours"]
+    search.to_frame().to_csv(tmp_path / "table.csv")
+    assert_same(pd.read_csv(tmp_path / "table.csv"), search)
+
+
+@pytest.mark.filterwarnings("ignore:No candidate satisfies all bounds")
+def test_a_frame_has_violations_and_other_objectives():
+    aims = {"scoring": ["accuracy"], "objectives": ["accuracy", "model_size"]}
+    space = {"C": [0.01, 0.1, 1.0, 10.0]}
+    search = RandomSearchCV(
+        SVC(), space, n_iter=4, cv=2, random_state=0, refit="accuracy", **aims,
+        known={"constraints": Bound("model_size", "<=", 1)},
+    ).fit(X, y)  # fmt: skip
+    frame = search.to_frame().sort_index()
+    for name in ("violation", "mean_model_size"):
+        np.testing.assert_allclose(frame[name], search.cv_results_[name])
+    assert read(frame).winner.params == search.best_params_

@@ -202,6 +202,17 @@ def test_promotion_is_by_non_dominated_sorting(cls):
     assert len(search.pareto_) > 1
 
 
+def test_a_bound_as_refit_that_no_candidate_satisfies_warns_and_is_reported():
+    bound = Bound("price", "<=", -1)
+    with pytest.warns(UserWarning, match="No candidate of the Pareto front") as caught:
+        search = tradeoff(n_iter=4, refit=bound)
+    assert search.best_index_ == search.pareto_.best("price")
+    (advice,) = (each for each in search.report().advice if each.rule == "bounds")
+    assert advice.text in {str(each.message) for each in caught}
+    kept = tradeoff(n_iter=4, refit=Bound("price", ">=", -1))
+    assert "bounds" not in {each.rule for each in kept.report().advice}
+
+
 @pytest.mark.parametrize(
     ("kwargs", "error", "message"),
     [

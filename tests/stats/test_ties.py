@@ -44,6 +44,19 @@ def test_equal_candidates_and_better_ones_are_tied():
     assert find_ties(scores, 0, right / 300).tied.all()
 
 
+@pytest.mark.parametrize("by_rows", [False, True])
+def test_copies_of_the_chosen_one_change_neither_precision_nor_levels(by_rows):
+    right = (np.random.default_rng(0).random((3, 300)) < [[0.8], [0.75], [0.6]]).astype(float)
+    more = np.vstack([right, right[[0, 0, 0, 0]]])
+    one, many = (
+        find_ties(each.reshape(len(each), 3, -1).mean(axis=2), 0, each / 300 if by_rows else None)
+        for each in (right, more)
+    )
+    assert one.visible == many.visible > 0
+    assert many.tied.tolist() == [*one.tied, True, True, True, True]
+    assert np.isnan(find_ties(np.array([[0.5, 0.6], [0.5, 0.6]]), 0).visible)
+
+
 def test_candidates_without_rows_are_compared_by_folds():
     rng = np.random.default_rng(0)
     scores = 0.8 + 0.01 * rng.standard_normal((6, 5))

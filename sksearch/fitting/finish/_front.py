@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from sksearch._utils._fronts import fronts, hypervolume
+from sksearch._utils._terminal import warn
 from sksearch.fitting.run._objectives import Aims, Bound
-from sksearch.fitting.run._results import ResultRow, chosen_index
+from sksearch.fitting.run._results import ResultRow, chosen_index, text_of_violation
 from sksearch.history import Result
 
 
@@ -123,10 +124,37 @@ class ParetoFront:
         ------
         ValueError
             If the bound is not on an objective.
+
+        Warns
+        -----
+        UserWarning
+            If no row satisfies the bound.
         """
-        slack = [bound.slack(value) for value in self.values[:, self._column(bound.metric)]]
-        kept = np.flatnonzero(np.array(slack) >= 0)
-        return int(self.index[kept[0] if len(kept) else np.argmax(slack)])
+        slack = self._slack(bound)
+        if text := self.about_bound(bound):
+            warn(text)
+            return int(self.index[np.argmax(slack)])
+        return int(self.index[np.argmax(slack >= 0)])
+
+    def about_bound(self, bound: Bound) -> str:
+        """Return a text about a bound that no row satisfies.
+
+        Parameters
+        ----------
+        bound : Bound
+            Bound on one of the objectives.
+
+        Returns
+        -------
+        text : str
+            The smallest violation and the remedy; "" if a row satisfies the bound.
+        """
+        unmet = f"No candidate of the Pareto front satisfies {bound}"
+        most = self._slack(bound).max()
+        return text_of_violation(-most, unmet) if most < 0 else ""
+
+    def _slack(self, bound: Bound) -> np.ndarray:
+        return np.array([bound.slack(v) for v in self.values[:, self._column(bound.metric)]])
 
     def weighted(self, weights: Mapping[str, float]) -> int:
         """Return the row with the greatest weighted sum of objectives, each scaled to [0, 1].

@@ -150,11 +150,15 @@ def warn_if_none_keeps_bounds(results: Sequence[Result]) -> None:
     """Warn if each result with a score violates a bound."""
     violations = [result.violation for result in results if not math.isnan(result.score)]
     if violations and min(violations) > 0:
-        warn(
-            "No candidate satisfies all bounds: the candidate with the smallest "
-            f"violation, {min(violations):.3g} in units of the bounds, is chosen. Relax the "
-            "bounds, or widen the space.",
-        )
+        warn(text_of_violation(min(violations)))
+
+
+def text_of_violation(violation: float, unmet: str = "No candidate satisfies all bounds") -> str:
+    """Describe the choice of the candidate with the smallest violation, in units of the bounds."""
+    return (
+        f"{unmet}: the candidate with the smallest violation, {violation:.3g} in units of the "
+        "bounds, is chosen. Relax the bounds, or widen the space."
+    )
 
 
 def name_error_scores(outputs: list[Output]) -> None:

@@ -150,11 +150,25 @@ class Run(Workload):
         self._curves = CurveTasks(setup, self.findings.outputs, self.findings.incumbent)
         self.done = self.heard_stop = self.is_up = False
         self._tasks: dict[int, list[Task]] = {}  # tasks of running trials
+        self._retired: set[int] = set()  # trials that the scheduler will never continue
         # Whether to write to the journal: not during a replay or after an interrupt
         self._is_news = True
         endless = study.scheduler.told.at_once or study.scheduler.told.by_fold
         self._rungs = RungContexts(callbacks, setup.plan, setup.context.search, endless)
         self._warned, self._listens = False, callbacks.listens
+
+    def cut(self) -> list[int]:
+        """Return the trials that a search cut that ended before its plan.
+
+        The scheduler had not yet decided about them. Asynchronous schedulers decide at once.
+        """
+        history, waits = self.study.history, not self.study.scheduler.told.at_once
+        return [
+            trial.id
+            for trial in history.trials
+            if max(trial.results, default=0) < history.problem.max_resources
+            and (trial.running is not None or (waits and trial.id not in self._retired))
+        ]
 
     def go_on(self) -> None:
         """Resume the run at the end of an earlier process."""
@@ -255,6 +269,7 @@ class Run(Workload):
         """Free states, report progress, and stop if a stopping rule applies."""
         self._watch.update()
         retired = list(self.study.scheduler.retired(self.study.history, job))
+        self._retired.update(retired)
         for trial_id in retired:  # their states are no longer needed
             self.states.drop_trial(trial_id, len(self.context.splits))
         ends = self.findings.see(job, retired, self._is_news)
