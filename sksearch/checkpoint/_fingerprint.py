@@ -16,7 +16,7 @@ from sksearch.checkpoint._errors import SearchMismatchError
 from sksearch.checkpoint._folder import rows_of
 from sksearch.checkpoint.identity._description import describe, is_free
 from sksearch.checkpoint.identity._digests import OPAQUE, cut, digest
-from sksearch.checkpoint.identity._of_start import neutral, settled, without_marks
+from sksearch.checkpoint.identity._of_start import equal_starts, without_marks
 from sksearch.checkpoint.identity._reached import Reached
 from sksearch.fitting.run._setup import Setup
 from sksearch.space._conditions import When
@@ -157,9 +157,7 @@ def _changes(name: str, old: Part, new: Part) -> list[tuple]:
 
 def _is_equal(was: str | None, now: str | None) -> bool:
     """Return whether texts are equal, ignoring natural differences between two starts."""
-    if was is None or now is None:
-        return was is now
-    return neutral(was) == neutral(now) or settled(was) == settled(now)
+    return was is now if was is None or now is None else equal_starts(was, now)
 
 
 def _warn_of_rest(old: Part, new: dict[str, Part], path: str | Path) -> None:

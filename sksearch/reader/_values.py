@@ -1,7 +1,6 @@
 """Equality of values and candidates, and checks for numbers."""
 
 import math
-import numbers
 from collections.abc import Hashable, Mapping
 from typing import Any
 
@@ -11,11 +10,7 @@ from scipy.stats import rankdata
 from sklearn.base import is_classifier, is_regressor
 
 from sksearch.history import WHICH, Params
-
-
-def is_number(value: Any) -> bool:
-    """Return whether a value is a number, and not True or False."""
-    return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
+from sksearch.space._values import is_number
 
 
 def is_finite(value: Any) -> bool:
@@ -27,7 +22,7 @@ def key_of(value: Any) -> Hashable:
     """Key, equal for equal values: types and texts, numbers by their values."""
     if isinstance(value, bool | np.bool_):
         return bool(value), "bool"
-    if isinstance(value, int | float | np.integer | np.floating):
+    if is_number(value):
         return float(value)
     return type(value).__name__, repr(value)
 

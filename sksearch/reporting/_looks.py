@@ -10,8 +10,9 @@ import numpy as np
 from sksearch._utils._html import Markup, element, join, page, table as table_of, void
 from sksearch.history import WHICH, Params
 from sksearch.reader._search_table import SearchTable
-from sksearch.reader._values import is_number, model_of
+from sksearch.reader._values import model_of
 from sksearch.reporting import _words as words
+from sksearch.space._values import is_number
 
 # Maximum size of a table of candidates; further parameters share a column
 N_ROWS, N_COLUMNS = 100, 8

@@ -326,7 +326,7 @@ def _space_of(given: Any) -> Space:
             error.args = tuple(map(_renamed, error.args))
             raise
     for each in heard:
-        warnings.warn(_renamed(each.message), each.category, stacklevel=2)
+        warn(_renamed(each.message))
     return space
 
 

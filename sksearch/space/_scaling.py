@@ -1,9 +1,9 @@
 """Small changes of a value, for population-based training."""
 
-from numbers import Real
 from typing import Any
 
 from ._dimensions import Categorical, Dimension
+from ._values import is_number
 
 
 def scaled(dimension: Dimension, value: Any, factor: float) -> Any:
@@ -32,7 +32,7 @@ def scaled(dimension: Dimension, value: Any, factor: float) -> Any:
         ascends = dimension.choices[-1] > dimension.choices[0]
         i += 1 if (factor > 1) == ascends else -1
         return dimension.choices[min(max(i, 0), dimension.size - 1)]
-    if dimension.bounds is None or isinstance(value, bool) or not isinstance(value, Real):
+    if dimension.bounds is None or not is_number(value):
         return value
     product: Any = float(value) * factor
     if dimension.kind == "integer":

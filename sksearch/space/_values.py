@@ -18,6 +18,12 @@ def native(value: Any) -> Any:
     return value.item() if is_plain else value
 
 
+def is_number(value: Any) -> bool:
+    """Return whether a value is a number: not True, False, or a duration of NumPy."""
+    others = (bool, np.bool_, np.timedelta64)
+    return isinstance(value, numbers.Real) and not isinstance(value, others)
+
+
 def hashable_key(value: Any) -> tuple | None:
     """Return a hashable key of a plain value, which distinguishes True, 1 and 1.0.
 
@@ -74,10 +80,9 @@ def stable_repr(value: Any) -> str:
 
 def own(dimension: Any, value: Any) -> Any:
     """Return the dimension's equal value: the choice 1 for 1.0."""
-    if dimension.kind == "categorical" and isinstance(value, numbers.Real):
+    if dimension.kind == "categorical" and is_number(value):
         for choice in dimension.choices:
-            is_number = isinstance(choice, numbers.Real) and not isinstance(choice, bool)
-            if is_number and not isinstance(value, bool) and choice == value:
+            if is_number(choice) and choice == value:
                 return choice
     return value
 
@@ -88,8 +93,7 @@ def place(dimension: Any, value: Any) -> float:
         return dimension.to_unit(value)
     if value is None:
         return 1.0
-    number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if number and dimension.kind in ("real", "integer") and not math.isnan(value):
+    if is_number(value) and dimension.kind in ("real", "integer") and not math.isnan(value):
         return dimension.to_unit(min(max(value, dimension.bounds[0]), dimension.bounds[1]))
     return 0.5
 

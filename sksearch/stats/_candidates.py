@@ -15,8 +15,8 @@ from sksearch.history import Params
 from sksearch.reader._read import read
 from sksearch.reader._row import Row
 from sksearch.reader._sources import FinishedSearch
-from sksearch.reader._values import is_number
 from sksearch.space import Space
+from sksearch.space._values import is_number
 
 # Draws from the space; the share of a coordinate without effect then has an error of 0.1 %
 N_DRAWS = 4096

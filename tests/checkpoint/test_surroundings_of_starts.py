@@ -62,6 +62,34 @@ def test_values_may_match_a_number_or_the_name_of_a_computer(value, tmp_path, mo
         start(source, 1.0, tmp_path, monkeypatch)
 
 
+def test_texts_like_marks_are_compared(tmp_path, monkeypatch):
+    value = r"['\x02', '\x1f{}\x03', '⟦a¦{}⟧', {'\x02a\x1f{}\x03': 1}]"
+    source = f"W = {value}\ndef value():\n    return len(W)"
+    start(source.replace("{}", "1"), 1.0, tmp_path, monkeypatch)
+    with pytest.raises(SearchMismatchError, match=r"users_script\.W was"):
+        start(source.replace("{}", "2"), 1.0, tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "3000 * 'a' + ' row 128'", "{'began': time.time(), 'sizes': list(range(100, 400, 7))}",
+        "{'host': __import__('os').getpid(), 'n': [128, 301]}",
+        "{'d': {'z': 1, 'a': time.time()}, 'n': 'from 128 to 301'}",
+    ],
+)  # fmt: skip
+def test_a_text_may_have_times_and_numbers_that_match_by_chance(value, tmp_path, monkeypatch):
+    source = f"W = {value}\ndef value():\n    return len(W)"
+    for pid in (128, 301, 177, 128):
+        monkeypatch.setattr(os, "getpid", lambda pid=pid: pid)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=".*values that differ between starts")
+            start(source, 1.0, tmp_path, monkeypatch)
+    other = source.replace("row 128", "row 129").replace("400", "399").replace("301", "302")
+    with pytest.raises(SearchMismatchError, match=r"users_script\.W was"):
+        start(other, 1.0, tmp_path, monkeypatch)
+
+
 def test_without_a_folder_for_temporary_files_values_are_compared(tmp_path, monkeypatch):
     source = "W = 'model v1'\ndef value():\n    return W is not None"
     start(source, 1.0, tmp_path, monkeypatch)

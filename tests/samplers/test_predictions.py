@@ -315,7 +315,7 @@ def test_searches_of_any_size_are_drawn():
     )
     search.set_params(scoring=None).fit(X, Y)
     display = PredictionDisplay.from_search(search)
-    assert display.axes_[0].get_ylabel() == "Score, mean over folds"
+    assert display.axes_[0].get_ylabel() == "Score, mean over folds (1 below)"
     with pytest.raises(ValueError, match="no predictions"):
         PredictionDisplay.from_search(
             RandomSearchCV(Curve(), {"quality": uniform(0, 1)}, n_iter=3, cv=2).fit(X, Y)

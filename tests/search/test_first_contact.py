@@ -29,6 +29,7 @@ from sksearch import (
     TPESearchCV,
 )
 from sksearch.model_selection import GridSearchCV, RandomizedSearchCV
+from sksearch.plotting import SliceDisplay
 from sksearch.search import BaseSearch
 from sksearch.space import LogRandInt
 from tests.fakes import Curve
@@ -301,3 +302,14 @@ def test_dates_are_passed_as_they_are(search, unit):
         old, new = (np.sort(each.cv_results_[column]) for each in (expected, found))
         assert old.dtype == new.dtype
         assert np.array_equal(old, new)
+
+
+def test_durations_are_choices_like_any_other():
+    spans = [np.timedelta64(1, "D"), np.timedelta64(5, "h"), np.timedelta64(7, "ns")]
+    search = RandomSearchCV(Since(), {"start": spans}, cv=2, n_iter=3, error_score=0.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        search.fit(np.full((20, 1), np.timedelta64(9, "D")), np.arange(20.0))
+        assert "could not be made" not in str(search.report())
+    assert {repr(each["start"]) for each in search.cv_results_["params"]} == {*map(repr, spans)}
+    assert SliceDisplay.from_search(search).axes_

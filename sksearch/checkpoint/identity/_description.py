@@ -170,7 +170,8 @@ class Visitor:
         """Return the text of a value; parts visited before are not visited again."""
         kind = type(value)
         if kind in SCALARS:
-            return self._of_start(value) or (repr(value) if kind in SHORT else cut(repr(value)))
+            text = self._of_start(value) or repr(value)
+            return text if kind in SHORT else cut(text)
         if id(value) in self._memo:
             return self._memo[id(value)][1]
         if self._depth >= DEEPEST:

@@ -1,12 +1,13 @@
 """Values that naturally differ between two starts, recognised by the values themselves.
 
 Readings of a clock, random identifiers, the ID of this process, names of temporary files and of
-this computer. Each is written with its kind, as ``⟦time¦1.5⟧``. Parts of identifiers have no
-typical form: they are recognised by the statement that creates them.
+this computer. Parts of identifiers have no typical form: they are recognised by the statement that
+creates them.
 
-A number may have the form by chance, in one of the starts. So a text with marks represents two
-texts, the neutral text and the text of this start. Two starts are equal if either pair is.
-Whatever sorts, shortens or hashes such texts does so with each of the two.
+A number may have the form by chance, in one of the starts. So a mark has two texts, a neutral one
+with the kind of the value, and the text of this start. Two marks are equal if either pair is.
+Whatever sorts, shortens or hashes texts with marks does so with both. Marks consist of control
+characters, which the repr of a text does not contain.
 """
 
 import ast
@@ -34,9 +35,9 @@ from sksearch._utils._clock import BEGAN, was_counted, was_read
 LEAST_PID = 100  # smaller numbers are settings more often than process IDs
 UNITS = {10: 1, 13: 1e3, 16: 1e6, 19: 1e9}  # digits of the time in seconds to nanoseconds
 HAS_DIGIT = re.compile("[0-9]|tmp")
-MARK = re.compile("⟦([^⟦¦⟧]*)¦([^⟦¦⟧]*)⟧")  # the neutral text, and that of this start
-ORDER = re.compile("⟦¦[^⟦¦⟧]*⟧")
-ESCAPED = {ord(each): f"\\u{ord(each):x}" for each in "⟦¦⟧"}
+BEGIN, MIDDLE, END = "\x02", "\x1f", "\x03"
+MARK = re.compile("\x02([^\x02\x1f\x03]*)\x1f([^\x02\x1f\x03]*)\x03")
+ORDER = re.compile("\x02\x1f[^\x02\x1f\x03]*\x03")
 # A statement of only these, constants, and variables set by such statements.
 SOURCES = {
     *("time", "time_ns", "perf_counter", "monotonic", "process_time", "now", "today", "utcnow"),
@@ -173,24 +174,47 @@ def _source(node, each):
 
 def without_marks(text: str) -> str:
     """Return the text of this start."""
-    return MARK.sub(r"\2", text) if "⟦" in text else text
+    return MARK.sub(r"\2", text) if BEGIN in text else text
 
 
 def neutral(text: str) -> str:
     """Return the neutral text, equal in all starts."""
-    return MARK.sub(r"\1", text) if "⟦" in text else text
+    return MARK.sub(r"\1", text) if BEGIN in text else text
 
 
 def settled(text: str) -> str:
     """Return the text of this start, without the order of dicts."""
-    return without_marks(ORDER.sub("", text)) if "⟦" in text else text
+    return without_marks(ORDER.sub("", text)) if BEGIN in text else text
+
+
+def equal_starts(was: str, now: str) -> bool:
+    """Return whether two texts are equal, mark by mark, whatever the order of dicts.
+
+    A value may be marked in one of the starts alone.
+    """
+    texts = [ORDER.sub("", was), ORDER.sub("", now)]
+    while any(texts):
+        marks = [MARK.match(text) for text in texts]
+        if None not in marks:
+            if not any(marks[0][n] == marks[1][n] for n in (1, 2)):
+                return False
+            texts = [text[found.end() :] for text, found in zip(texts, marks, strict=True)]
+            continue
+        if marks != [None, None]:  # the other text may have more marks within the same characters
+            texts = [
+                text if found is None else found[2] + text[found.end() :]
+                for text, found in zip(texts, marks, strict=True)
+            ]
+        n = min(len(text.partition(BEGIN)[0]) for text in texts)
+        if n == 0 or texts[0][:n] != texts[1][:n]:
+            return False
+        texts = [text[n:] for text in texts]
+    return True
 
 
 def either(same: str, of_start: str) -> str:
     """Return a text with a neutral form and a form of this start."""
-    if same == of_start:
-        return same
-    return f"⟦{same.translate(ESCAPED)}¦{of_start.translate(ESCAPED)}⟧"
+    return same if same == of_start else f"{BEGIN}{same}{MIDDLE}{of_start}{END}"
 
 
 def in_both(change: Callable[[str], str], text: str) -> str:
