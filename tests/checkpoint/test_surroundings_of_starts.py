@@ -85,7 +85,7 @@ def test_a_text_may_have_times_and_numbers_that_match_by_chance(value, tmp_path,
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=".*values that differ between starts")
             start(source, 1.0, tmp_path, monkeypatch)
-    other = source.replace("row 128", "row 129").replace("400", "399").replace("301", "302")
+    other = source.replace("row 128", "row 129").replace("400", "500").replace("301", "302")
     with pytest.raises(SearchMismatchError, match=r"users_script\.W was"):
         start(other, 1.0, tmp_path, monkeypatch)
 
