@@ -109,7 +109,8 @@ def short_choice(choice: object, length: int) -> str:
     """Return the text of a choice, without its middle if it has more than `length` characters."""
     text = " ".join(str(choice).split())
     half = length // 2
-    return text if len(text) <= length else f"{text[:half]}…{text[half + 1 - length :]}"
+    text = text if len(text) <= length else f"{text[:half]}…{text[half + 1 - length :]}"
+    return text.replace("$", r"\$")  # otherwise two of them enclose a formula
 
 
 def star_style(is_hollow: bool = False) -> dict[str, Any]:

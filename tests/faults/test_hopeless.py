@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from scipy.stats import loguniform, randint, uniform
 from sklearn import config_context
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin, clone
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.datasets import make_classification
 from sklearn.decomposition import PCA
@@ -58,6 +58,7 @@ def log(values):
 
 
 LOGS = TransformedTargetRegressor(Ridge(), func=log, inverse_func=np.exp, check_inverse=False)
+LOGS_CHECKED = clone(LOGS).set_params(check_inverse=True)
 
 CAUSES = {
     "text columns": (GradientBoostingClassifier(), TOWNS, y, "'city', 'colour' .*OneHotEncoder"),
@@ -72,6 +73,8 @@ CAUSES = {
     "infinity": (SVC(), np.nan_to_num(HOLE, nan=np.inf), y, "column 2 of X has infinite"),
     "negative values": (MultinomialNB(), X, y, r"negative values.*MinMaxScaler\(\)"),
     "logarithms of 0": (LOGS, X, np.where(y == 1, 0.0, 2.0), "y has no infinite values, but the"),
+    "checked logarithms of 0": (LOGS_CHECKED, X, np.where(y == 1, 0.0, 2.0), "y has no inf"),
+    "checked logarithms below 0": (LOGS_CHECKED, X, y - 2.5, "y has no missing values"),
     "logarithms below 0": (LOGS, X, y - 2.5, "y has no missing values .*func, is not def"),
     "negative counts": (PoissonRegressor(), X, X[:, 0], "y has a minimum of -.*Poisson"),
     "one class": (SVC(), X, np.zeros(90), "y contains a single class"),

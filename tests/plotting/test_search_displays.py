@@ -431,3 +431,7 @@ def test_a_front_of_three_objectives_has_no_line():
     front = ParetoFront(np.arange(2), values, ("a", "b", "c"), np.ones(3), values)
     (line,) = ParetoDisplay(front=front).plot().ax_.get_lines()
     assert line.get_linestyle() == "None"
+
+
+def test_choices_with_dollar_signs_are_no_formulas():
+    assert short_choice("$x^2$", 20) == r"\$x^2\$"

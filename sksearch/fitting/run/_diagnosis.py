@@ -10,7 +10,7 @@ from sklearn.base import is_classifier
 
 from sksearch._utils._terminal import counted
 from sksearch._utils._typing import Samples, Targets
-from sksearch.estimators._pipeline import last_step
+from sksearch.estimators._pipeline import compositions, last_step, trains_its_regressor
 from sksearch.fitting.run._folds import one_class_folds
 from sksearch.fitting.run._tasks import Context
 
@@ -90,9 +90,9 @@ def _missing(context: Context, details: str) -> str:
     """Remedy for missing values, "" without missing values."""
     if "Input X" not in details and (n := _count(context.y, np.isnan)):
         return f"y is missing (NaN) in {counted(n, 'row')}: leave these rows out of X and y."
-    if "Input y contains NaN" in details:
-        return TRANSFORMED.format("missing values (NaN)")
     names = [name for name, column in _columns(context.X) if _count(column, np.isnan)]
+    if "Input y contains NaN" in details or (not names and _transforms_target(context)):
+        return TRANSFORMED.format("missing values (NaN)")
     if not names:
         return ""
     return (
@@ -107,9 +107,9 @@ def _infinite(context: Context, details: str) -> str:
     """Remedy for infinite values of y, or of columns of X."""
     if "Input X" not in details and (n := _count(context.y, np.isinf)):
         return f"y is infinite in {counted(n, 'row')}: leave these rows out of X and y."
-    if "Input y" in details:
-        return TRANSFORMED.format("infinite values")
     names = [name for name, column in _columns(context.X) if _count(column, np.isinf)]
+    if "Input y" in details or (not names and _transforms_target(context)):
+        return TRANSFORMED.format("infinite values")
     if not names:
         return ""
     return (
@@ -295,6 +295,10 @@ RULES: tuple[tuple[str, Callable[[Context, str], str]], ...] = (
 
 def _name(context: Context) -> str:
     return type(last_step(context.estimator)).__name__
+
+
+def _transforms_target(context: Context) -> bool:
+    return any(map(trains_its_regressor, compositions(context.estimator)))
 
 
 def _named(names: list[Any]) -> str:
