@@ -99,6 +99,14 @@ def test_without_a_folder_for_temporary_files_values_are_compared(tmp_path, monk
         start(source.replace("v1", "v2"), 1.0, tmp_path, monkeypatch)
 
 
+def test_a_number_at_the_end_of_a_name_is_compared(tmp_path, monkeypatch):
+    """The random names of temporary files rarely end like this."""
+    source = "W = tempfile.gettempdir() + '/run_data2024.csv'\ndef value():\n    return len(W)"
+    start(source, 1.0, tmp_path, monkeypatch)
+    with pytest.raises(SearchMismatchError, match=r"users_script\.W was"):
+        start(source.replace("2024", "2025"), 1.0, tmp_path, monkeypatch)
+
+
 def test_temporary_files_may_have_another_folder(tmp_path, monkeypatch):
     source = (
         "class O: pass\nW = O()\nW.d = tempfile.mkdtemp()\ndef value():\n    return W is not None"
