@@ -34,6 +34,13 @@ YEAR_LAST = re.compile(
 SHORT_YEAR = re.compile(r"\s*\d{1,2}([-/.])\d{1,2}\1\d{2}\s*")
 #: Forms of dates with a short year, the first of which that reads all is taken.
 SHORT_FORMS = {"/": ("%m/%d/%y", "%d/%m/%y"), ".": ("%d.%m.%y",), "-": ("%d-%m-%y", "%m-%d-%y")}
+#: End of a text with a time and its zone.
+ZONE = re.compile(
+    r"(?i)(?:\d\s*(?:z|utc|gmt)|\d[t ]\s*\d{1,2}[\d:.,]*\s*(?:[ap]m\s*)?([+-]\d\d(?::?\d\d)?))$"
+)
+MICROSECONDS = 20  # characters of the shortest text with more digits
+NANOSECONDS = re.compile(r"(?<=:\d\d\.\d{6})\d+")
+N_FORMS = 1000  # texts from which the form of dates is found
 AMOUNTS = (number_types.Real, decimal.Decimal, np.bool_, datetime.timedelta, datetime.time)
 WORDS = (str, bytes, uuid.UUID, *AMOUNTS, datetime.date)
 KINDS = ("numbers", "categories", "dates", "texts")
@@ -56,7 +63,8 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     dates : mapping or sequence, default=()
         Likewise. A mapping has the format of each column of text, "" for the others and for a
         format to be found in training. Dates in another form are read if they are written as in
-        ISO 8601. Dates get the time zone of training, or UTC if it differs between rows.
+        ISO 8601. Dates get the time zone of training, or UTC if it differs between rows;
+        those without a zone are local times.
     texts : sequence, default=()
         Likewise. A missing text is empty.
     left_out : mapping or None, default=None
@@ -131,17 +139,16 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         return self._frame(X, self._learn(X))
 
     def _learn(self, X: Any) -> dict:
-        """Store the names of the columns and the forms of dates; return their cells and dates."""
+        """Store the names of the columns and the forms of dates; return the dates."""
         places = {name: i for i, name in enumerate(labels(X))}
         self.n_features_in_ = len(places)
         formats = self.dates if isinstance(self.dates, Mapping) else {}
         self._dates, parsed = {}, {}
         for name in places.keys() & set(self.dates):
             column = column_at(X, places[name])
-            form = formats.get(name, "") or _form_of(column)
             cells = _date_cells(column)
-            parsed[name] = cells, _parsed(cells, form)
-            self._dates[name] = form, parsed[name][1].dt.tz
+            form, parsed[name] = _learned_dates(cells, formats.get(name, ""))
+            self._dates[name] = form, _zone_of(cells, form, *parsed[name])
         names = list(getattr(X, "column_names", getattr(X, "columns", ())))
         if names and all(isinstance(name, str) for name in names):
             self.feature_names_in_ = np.array(names, dtype=object)
@@ -403,23 +410,32 @@ def _categories(column: Any) -> Any:
     return pd.Categorical(texts, sorted({text for text in texts if text is not None}))
 
 
-def _form_of(column: Any) -> str:
-    """Format of dates written as text; ISO 8601 for any other column."""
-    cells = [] if _dtype_kind(column) == "M" else _cells(column)
-    texts = [_text(cell) for cell in cells if isinstance(cell, str | bytes)]
-    return glance(_date_format, [each for each in texts if each], otherwise="") or "ISO8601"
+def _learned_dates(cells: Any, form: str) -> tuple[str, Any]:
+    """Format of dates, found if it is "", and the dates; texts are parsed once if all can be."""
+    if form:
+        return form, _parsed(cells, form)
+    texts = [cell for cell in cells if isinstance(cell, str)] if cells.dtype == object else []
+    some = texts[:: -(-len(texts) // N_FORMS) or 1]
+    form = glance(_date_format, some, otherwise="") or "ISO8601"
+    dates, has_zone = _parsed(cells, form)
+    if len(some) < len(texts) and (dates.isna() & cells.notna()).any():
+        form = glance(_date_format, texts, otherwise="") or form
+        dates, has_zone = _parsed(cells, form)
+    return form, (dates, has_zone)
 
 
 def _dates(column: Any, form: str, zone: Any, parsed: Any) -> Any:
-    """Dates in a time zone, or without one in UTC; `parsed` has cells and dates if known."""
+    """Dates in a time zone, or without one in UTC; `parsed` has the dates if known."""
     import pandas as pd
 
-    cells, dates = parsed or (cells := _date_cells(column), _parsed(cells, form))
-    dates = _in_zone(dates, zone)
-    others = dates.isna() & cells.notna()
-    if form != "ISO8601" and others.any():
-        dates[others] = _in_zone(_parsed(cells[others], "ISO8601"), zone)
-    return pd.DatetimeIndex(dates)
+    dates, has_zone = parsed or _parsed(_date_cells(column), form)
+    found = dates.dt.tz_convert(zone)
+    if not has_zone.all():  # local times
+        how: dict[str, Any] = {"nonexistent": "shift_forward"}
+        how["ambiguous"] = np.zeros(len(dates), dtype=bool)  # standard time
+        local = dates.dt.tz_localize(None).dt.tz_localize(zone, **({} if zone is None else how))
+        found = found.where(has_zone, local)
+    return pd.DatetimeIndex(found)
 
 
 def _date_cells(column: Any) -> Any:
@@ -433,32 +449,79 @@ def _date_cells(column: Any) -> Any:
     for i, cell in enumerate(cells):
         if isinstance(cell, str | bytes):
             text = (cell if isinstance(cell, str) else cell.decode(errors="replace")).strip()
-            cells[i] = None if text.lower() in GAPS else text
+            text = NANOSECONDS.sub("", text) if len(text) > MICROSECONDS else text
+            cells[i] = None if len(text) < 7 and text.lower() in GAPS else text
         elif is_missing(cell) or not isinstance(cell, datetime.date | np.datetime64):
             cells[i] = None
+        elif isinstance(cell, pd.Timestamp | np.datetime64):  # nanoseconds end in 2262
+            cells[i] = pd.Timestamp(cell).as_unit("us")
     return pd.Series(cells, dtype=object)
 
 
-def _parsed(cells: Any, form: str) -> Any:
-    """Dates in the time zone of all, or in UTC if it differs."""
+def _parsed(cells: Any, form: str) -> tuple[Any, np.ndarray]:
+    """Dates in UTC, and a mask of those with a zone; others are as if their zone were UTC."""
+    zone = getattr(cells.dtype, "tz", None)
+    if cells.dtype != object:
+        has_zone = np.full(len(cells), zone is not None)
+        return (cells.dt.tz_localize("UTC") if zone is None else cells).dt.as_unit("us"), has_zone
+    dates, has_zone = _read(cells, form), _have_zones(cells, form)
+    others = (dates.isna() & cells.notna()).to_numpy()
+    if form != "ISO8601" and others.any():
+        dates[others] = _read(cells[others], "ISO8601")
+        has_zone[others] = _have_zones(cells[others], "ISO8601")
+    return dates, has_zone
+
+
+def _read(cells: Any, form: str) -> Any:
+    """Dates of a form in UTC, as if it were the zone of those without one."""
     import pandas as pd
 
     if form == "mixed":  # days and months of other texts would be guessed
         are_others = [isinstance(cell, str) and not YEAR_FIRST.match(cell) for cell in cells]
         cells = cells.mask(np.array(are_others, dtype=bool))
-    dates = glance(pd.to_datetime, cells, "coerce", False, False, False, form)
-    if dates is None or dates.dtype == object:  # several zones
-        dates = pd.to_datetime(cells, errors="coerce", utc=True, format=form)
-    return dates.dt.as_unit("us")
+    return pd.to_datetime(cells, errors="coerce", utc=True, format=form).dt.as_unit("us")
 
 
-def _in_zone(dates: Any, zone: Any) -> Any:
-    """Dates in a time zone, without one in UTC; dates without a zone are local times."""
-    if dates.dt.tz is not None:
-        return dates.dt.tz_convert(zone)
-    standard = np.zeros(len(dates), dtype=bool)
-    how = {} if zone is None else {"ambiguous": standard, "nonexistent": "shift_forward"}
-    return dates.dt.tz_localize(zone, **how)
+def _have_zones(cells: Any, form: str) -> np.ndarray:
+    """Mask of the dates with a time zone."""
+    is_in_form = "%z" in form.lower()
+    return np.array(
+        [
+            is_in_form or (len(cell) > 10 and ZONE.search(cell, 5) is not None)
+            if isinstance(cell, str)
+            else getattr(cell, "tzinfo", None) is not None
+            for cell in cells
+        ],
+        dtype=bool,
+    )
+
+
+def _zone_of(cells: Any, form: str, dates: Any, has_zone: np.ndarray) -> Any:
+    """Time zone of the dates that have one, UTC if it differs, None if no date has one."""
+    import pandas as pd
+
+    if cells.dtype != object:
+        return cells.dt.tz
+    cells = cells[has_zone & dates.notna().to_numpy()]
+    by_end = {cell[-6:] if isinstance(cell, str) else str(cell.tzinfo): cell for cell in cells}
+    n_zones = len({_name_of_zone(cell) for cell in by_end.values()})
+    if n_zones != 1:
+        return datetime.UTC if n_zones else None
+    for each in (form, "ISO8601"):
+        found = pd.to_datetime(cells.iloc[:1], errors="coerce", format=each)
+        if found.notna().all():
+            return found.dt.tz
+    return datetime.UTC
+
+
+def _name_of_zone(cell: Any) -> str:
+    if not isinstance(cell, str):
+        return str(cell.tzinfo)
+    found = ZONE.search(cell)
+    if found is None:
+        return cell.split()[-1]
+    digits = (found[1] or "+0000").replace(":", "").ljust(5, "0")
+    return "UTC" if digits[1:] == "0000" else f"UTC{digits[:3]}:{digits[3:]}"
 
 
 def _texts(column: Any) -> Any:
@@ -480,7 +543,7 @@ def _n_unread(kind: str, column: Any, values: Any) -> int:
         return 0
     cells = _cells(column)
     lost = [cells[i] for i in gone if _text(cells[i]) is not None]
-    return sum(kind == "dates" or number_of(cell) != number_of(cell) for cell in lost)
+    return len(lost) if kind == "dates" else sum(np.isnan([*map(number_of, lost)]).tolist())
 
 
 # ---- kind of a column
