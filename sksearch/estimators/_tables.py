@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from sksearch._utils._advice import ID, MANY_ROWS, glance, is_id, is_missing, number_in
 from sksearch._utils._terminal import warn
 from sksearch._utils._typing import Samples
+from sksearch.estimators._dates import date_format, in_zone, learn_dates, parse_dates, zone_of
 
 FEW_VALUES = 40  # number of values up to which texts are categories
 MOST_VALUES = 255  # categories that scikit-learn's boosting supports
@@ -26,21 +27,8 @@ TOO_LARGE = "its values are larger than float32 allows"
 #: Texts of a missing value.
 GAPS = {"", "?", "-", "na", "n/a", "nan", "none", "null", "<na>", "nat"}
 SURE_ID = re.compile(r"(?i)^(id|uuid|guid|index|unnamed: \d+)$")
-YEAR_FIRST = re.compile(r"\s*\d{4}[-/.]\d{1,2}[-/.]\d{1,2}")
-YEAR_LAST = re.compile(
-    r"(?i)\s*(\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|\d{1,2}[ -][a-z]{3,9}[ ,-]+\d{4}"
-    r"|[a-z]{3,9}\.? \d{1,2},? \d{4})"
-)
-SHORT_YEAR = re.compile(r"\s*\d{1,2}([-/.])\d{1,2}\1\d{2}\s*")
-#: Forms of dates with a short year, the first of which that reads all is taken.
-SHORT_FORMS = {"/": ("%m/%d/%y", "%d/%m/%y"), ".": ("%d.%m.%y",), "-": ("%d-%m-%y", "%m-%d-%y")}
-#: End of a text with a time and its zone.
-ZONE = re.compile(
-    r"(?i)(?:\d\s*(?:z|utc|gmt)|\d[t ]\s*\d{1,2}[\d:.,]*\s*(?:[ap]m\s*)?([+-]\d\d(?::?\d\d)?))$"
-)
 MICROSECONDS = 20  # characters of the shortest text with more digits
 NANOSECONDS = re.compile(r"(?<=:\d\d\.\d{6})\d+")
-N_FORMS = 1000  # texts from which the form of dates is found
 AMOUNTS = (number_types.Real, decimal.Decimal, np.bool_, datetime.timedelta, datetime.time)
 WORDS = (str, bytes, uuid.UUID, *AMOUNTS, datetime.date)
 KINDS = ("numbers", "categories", "dates", "texts")
@@ -147,8 +135,8 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         for name in places.keys() & set(self.dates):
             column = column_at(X, places[name])
             cells = _date_cells(column)
-            form, parsed[name] = _learned_dates(cells, formats.get(name, ""))
-            self._dates[name] = form, _zone_of(cells, form, *parsed[name])
+            form, parsed[name] = learn_dates(cells, formats.get(name, ""))
+            self._dates[name] = form, zone_of(cells, form, *parsed[name])
         names = list(getattr(X, "column_names", getattr(X, "columns", ())))
         if names and all(isinstance(name, str) for name in names):
             self.feature_names_in_ = np.array(names, dtype=object)
@@ -410,32 +398,10 @@ def _categories(column: Any) -> Any:
     return pd.Categorical(texts, sorted({text for text in texts if text is not None}))
 
 
-def _learned_dates(cells: Any, form: str) -> tuple[str, Any]:
-    """Format of dates, found if it is "", and the dates; texts are parsed once if all can be."""
-    if form:
-        return form, _parsed(cells, form)
-    texts = [cell for cell in cells if isinstance(cell, str)] if cells.dtype == object else []
-    some = texts[:: -(-len(texts) // N_FORMS) or 1]
-    form = glance(_date_format, some, otherwise="") or "ISO8601"
-    dates, has_zone = _parsed(cells, form)
-    if len(some) < len(texts) and (dates.isna() & cells.notna()).any():
-        form = glance(_date_format, texts, otherwise="") or form
-        dates, has_zone = _parsed(cells, form)
-    return form, (dates, has_zone)
-
-
 def _dates(column: Any, form: str, zone: Any, parsed: Any) -> Any:
     """Dates in a time zone, or without one in UTC; `parsed` has the dates if known."""
-    import pandas as pd
-
-    dates, has_zone = parsed or _parsed(_date_cells(column), form)
-    found = dates.dt.tz_convert(zone)
-    if not has_zone.all():  # local times
-        how: dict[str, Any] = {"nonexistent": "shift_forward"}
-        how["ambiguous"] = np.zeros(len(dates), dtype=bool)  # standard time
-        local = dates.dt.tz_localize(None).dt.tz_localize(zone, **({} if zone is None else how))
-        found = found.where(has_zone, local)
-    return pd.DatetimeIndex(found)
+    dates, has_zone = parsed or parse_dates(_date_cells(column), form)
+    return in_zone(dates, has_zone, zone)
 
 
 def _date_cells(column: Any) -> Any:
@@ -456,72 +422,6 @@ def _date_cells(column: Any) -> Any:
         elif isinstance(cell, pd.Timestamp | np.datetime64):  # nanoseconds end in 2262
             cells[i] = pd.Timestamp(cell).as_unit("us")
     return pd.Series(cells, dtype=object)
-
-
-def _parsed(cells: Any, form: str) -> tuple[Any, np.ndarray]:
-    """Dates in UTC, and a mask of those with a zone; others are as if their zone were UTC."""
-    zone = getattr(cells.dtype, "tz", None)
-    if cells.dtype != object:
-        has_zone = np.full(len(cells), zone is not None)
-        return (cells.dt.tz_localize("UTC") if zone is None else cells).dt.as_unit("us"), has_zone
-    dates, has_zone = _read(cells, form), _have_zones(cells, form)
-    others = (dates.isna() & cells.notna()).to_numpy()
-    if form != "ISO8601" and others.any():
-        dates[others] = _read(cells[others], "ISO8601")
-        has_zone[others] = _have_zones(cells[others], "ISO8601")
-    return dates, has_zone
-
-
-def _read(cells: Any, form: str) -> Any:
-    """Dates of a form in UTC, as if it were the zone of those without one."""
-    import pandas as pd
-
-    if form == "mixed":  # days and months of other texts would be guessed
-        are_others = [isinstance(cell, str) and not YEAR_FIRST.match(cell) for cell in cells]
-        cells = cells.mask(np.array(are_others, dtype=bool))
-    return pd.to_datetime(cells, errors="coerce", utc=True, format=form).dt.as_unit("us")
-
-
-def _have_zones(cells: Any, form: str) -> np.ndarray:
-    """Mask of the dates with a time zone."""
-    is_in_form = "%z" in form.lower()
-    return np.array(
-        [
-            is_in_form or (len(cell) > 10 and ZONE.search(cell, 5) is not None)
-            if isinstance(cell, str)
-            else getattr(cell, "tzinfo", None) is not None
-            for cell in cells
-        ],
-        dtype=bool,
-    )
-
-
-def _zone_of(cells: Any, form: str, dates: Any, has_zone: np.ndarray) -> Any:
-    """Time zone of the dates that have one, UTC if it differs, None if no date has one."""
-    import pandas as pd
-
-    if cells.dtype != object:
-        return cells.dt.tz
-    cells = cells[has_zone & dates.notna().to_numpy()]
-    by_end = {cell[-6:] if isinstance(cell, str) else str(cell.tzinfo): cell for cell in cells}
-    n_zones = len({_name_of_zone(cell) for cell in by_end.values()})
-    if n_zones != 1:
-        return datetime.UTC if n_zones else None
-    for each in (form, "ISO8601"):
-        found = pd.to_datetime(cells.iloc[:1], errors="coerce", format=each)
-        if found.notna().all():
-            return found.dt.tz
-    return datetime.UTC
-
-
-def _name_of_zone(cell: Any) -> str:
-    if not isinstance(cell, str):
-        return str(cell.tzinfo)
-    found = ZONE.search(cell)
-    if found is None:
-        return cell.split()[-1]
-    digits = (found[1] or "+0000").replace(":", "").ljust(5, "0")
-    return "UTC" if digits[1:] == "0000" else f"UTC{digits[:3]}:{digits[3:]}"
 
 
 def _texts(column: Any) -> Any:
@@ -610,7 +510,7 @@ def _of_texts(name: object, texts: list, given: bool) -> tuple[str, Any]:
     n, n_values = len(texts), len(set(known))
     if why := _empty(n_values, n - len(known)):
         return "", why
-    if not given and (form := glance(_date_format, known, otherwise="")):
+    if not given and (form := glance(date_format, known, otherwise="")):
         return "dates", form
     numbers = [] if given else _all_numbers(known)
     is_key = n >= MANY_ROWS and is_id(name, known) and not (numbers and len(known) < n)
@@ -633,28 +533,3 @@ def _empty(n_values: int, n_missing: int) -> str:
     if n_values == 0:
         return "it has no values"
     return "it is constant" if n_values == 1 and not n_missing else ""
-
-
-def _date_format(texts: list[str]) -> str:
-    """Format of dates written as text, "" if they are not dates."""
-    if all(YEAR_FIRST.match(text) for text in texts):
-        forms: tuple[str, ...] = ("ISO8601", "mixed")
-    elif all(YEAR_LAST.match(text) for text in texts):
-        forms = ()
-    elif all(SHORT_YEAR.fullmatch(text) for text in texts):
-        forms = next(forms for sign, forms in SHORT_FORMS.items() if sign in texts[0])
-    else:
-        return ""
-    if find_spec("skrub") is None:
-        return "".join(forms[:1]) or "mixed"
-    import pandas as pd
-
-    if not forms:
-        from skrub import ToDatetime
-
-        forms = (ToDatetime().fit(pd.Series(texts)).format_,)
-    column = pd.Series([text.strip() for text in texts])
-    for form in forms:
-        if not pd.to_datetime(column, format=form, utc=True, errors="coerce").isna().any():
-            return form
-    return ""

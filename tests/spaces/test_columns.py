@@ -20,7 +20,7 @@ from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit
 
 from sksearch import RandomSearchCV, SearchCV, default_models
-from sksearch.estimators import _models, _tables
+from sksearch.estimators import _dates, _models, _tables
 from sksearch.estimators._column_notes import notes_on_columns
 from sksearch.estimators._pipeline import last_step
 from sksearch.estimators._tables import TableColumns, column_at, look_at
@@ -344,7 +344,7 @@ def test_a_date_is_read_the_same_whatever_the_other_rows_are(given, zone):
 
 def test_the_form_of_many_dates_is_one_that_reads_all(monkeypatch):
     """The first days could be months."""
-    monkeypatch.setattr(_tables, "N_FORMS", 2)
+    monkeypatch.setattr(_dates, "N_FORMS", 2)
     texts = [f"{day:02}/03/2020" for day in (1, 2, 3, 25, 5, 6)]
     found = TableColumns(dates=["x"]).fit_transform(pd.DataFrame({"x": texts}))["x"]
     assert found.dt.month.tolist() == [3] * 6
