@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from sksearch._utils._advice import ID, MANY_ROWS, glance, is_id, is_missing, number_in
 from sksearch._utils._terminal import warn
 from sksearch._utils._typing import Samples
+from sksearch.estimators._dates import date_format, in_zone, learn_dates, parse_dates, zone_of
 
 FEW_VALUES = 40  # number of values up to which texts are categories
 MOST_VALUES = 255  # categories that scikit-learn's boosting supports
@@ -26,14 +27,8 @@ TOO_LARGE = "its values are larger than float32 allows"
 #: Texts of a missing value.
 GAPS = {"", "?", "-", "na", "n/a", "nan", "none", "null", "<na>", "nat"}
 SURE_ID = re.compile(r"(?i)^(id|uuid|guid|index|unnamed: \d+)$")
-YEAR_FIRST = re.compile(r"\s*\d{4}[-/.]\d{1,2}[-/.]\d{1,2}")
-YEAR_LAST = re.compile(
-    r"(?i)\s*(\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|\d{1,2}[ -][a-z]{3,9}[ ,-]+\d{4}"
-    r"|[a-z]{3,9}\.? \d{1,2},? \d{4})"
-)
-SHORT_YEAR = re.compile(r"\s*\d{1,2}([-/.])\d{1,2}\1\d{2}\s*")
-#: Forms of dates with a short year, the first of which that reads all is taken.
-SHORT_FORMS = {"/": ("%m/%d/%y", "%d/%m/%y"), ".": ("%d.%m.%y",), "-": ("%d-%m-%y", "%m-%d-%y")}
+MICROSECONDS = 20  # characters of the shortest text with more digits
+NANOSECONDS = re.compile(r"(?<=:\d\d\.\d{6})\d+")
 AMOUNTS = (number_types.Real, decimal.Decimal, np.bool_, datetime.timedelta, datetime.time)
 WORDS = (str, bytes, uuid.UUID, *AMOUNTS, datetime.date)
 KINDS = ("numbers", "categories", "dates", "texts")
@@ -56,7 +51,8 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     dates : mapping or sequence, default=()
         Likewise. A mapping has the format of each column of text, "" for the others and for a
         format to be found in training. Dates in another form are read if they are written as in
-        ISO 8601. Dates get the time zone of training, or UTC if it differs between rows.
+        ISO 8601. Dates get the time zone of training, or UTC if it differs between rows;
+        those without a zone are local times.
     texts : sequence, default=()
         Likewise. A missing text is empty.
     left_out : mapping or None, default=None
@@ -131,17 +127,16 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         return self._frame(X, self._learn(X))
 
     def _learn(self, X: Any) -> dict:
-        """Store the names of the columns and the forms of dates; return their cells and dates."""
+        """Store the names of the columns and the forms of dates; return the dates."""
         places = {name: i for i, name in enumerate(labels(X))}
         self.n_features_in_ = len(places)
         formats = self.dates if isinstance(self.dates, Mapping) else {}
         self._dates, parsed = {}, {}
         for name in places.keys() & set(self.dates):
             column = column_at(X, places[name])
-            form = formats.get(name, "") or _form_of(column)
             cells = _date_cells(column)
-            parsed[name] = cells, _parsed(cells, form)
-            self._dates[name] = form, parsed[name][1].dt.tz
+            form, parsed[name] = learn_dates(cells, formats.get(name, ""))
+            self._dates[name] = form, zone_of(cells, form, *parsed[name])
         names = list(getattr(X, "column_names", getattr(X, "columns", ())))
         if names and all(isinstance(name, str) for name in names):
             self.feature_names_in_ = np.array(names, dtype=object)
@@ -403,23 +398,10 @@ def _categories(column: Any) -> Any:
     return pd.Categorical(texts, sorted({text for text in texts if text is not None}))
 
 
-def _form_of(column: Any) -> str:
-    """Format of dates written as text; ISO 8601 for any other column."""
-    cells = [] if _dtype_kind(column) == "M" else _cells(column)
-    texts = [_text(cell) for cell in cells if isinstance(cell, str | bytes)]
-    return glance(_date_format, [each for each in texts if each], otherwise="") or "ISO8601"
-
-
 def _dates(column: Any, form: str, zone: Any, parsed: Any) -> Any:
-    """Dates in a time zone, or without one in UTC; `parsed` has cells and dates if known."""
-    import pandas as pd
-
-    cells, dates = parsed or (cells := _date_cells(column), _parsed(cells, form))
-    dates = _in_zone(dates, zone)
-    others = dates.isna() & cells.notna()
-    if form != "ISO8601" and others.any():
-        dates[others] = _in_zone(_parsed(cells[others], "ISO8601"), zone)
-    return pd.DatetimeIndex(dates)
+    """Dates in a time zone, or without one in UTC; `parsed` has the dates if known."""
+    dates, has_zone = parsed or parse_dates(_date_cells(column), form)
+    return in_zone(dates, has_zone, zone)
 
 
 def _date_cells(column: Any) -> Any:
@@ -433,32 +415,13 @@ def _date_cells(column: Any) -> Any:
     for i, cell in enumerate(cells):
         if isinstance(cell, str | bytes):
             text = (cell if isinstance(cell, str) else cell.decode(errors="replace")).strip()
-            cells[i] = None if text.lower() in GAPS else text
+            text = NANOSECONDS.sub("", text) if len(text) > MICROSECONDS else text
+            cells[i] = None if len(text) < 7 and text.lower() in GAPS else text
         elif is_missing(cell) or not isinstance(cell, datetime.date | np.datetime64):
             cells[i] = None
+        elif isinstance(cell, pd.Timestamp | np.datetime64):  # nanoseconds end in 2262
+            cells[i] = pd.Timestamp(cell).as_unit("us")
     return pd.Series(cells, dtype=object)
-
-
-def _parsed(cells: Any, form: str) -> Any:
-    """Dates in the time zone of all, or in UTC if it differs."""
-    import pandas as pd
-
-    if form == "mixed":  # days and months of other texts would be guessed
-        are_others = [isinstance(cell, str) and not YEAR_FIRST.match(cell) for cell in cells]
-        cells = cells.mask(np.array(are_others, dtype=bool))
-    dates = glance(pd.to_datetime, cells, "coerce", False, False, False, form)
-    if dates is None or dates.dtype == object:  # several zones
-        dates = pd.to_datetime(cells, errors="coerce", utc=True, format=form)
-    return dates.dt.as_unit("us")
-
-
-def _in_zone(dates: Any, zone: Any) -> Any:
-    """Dates in a time zone, without one in UTC; dates without a zone are local times."""
-    if dates.dt.tz is not None:
-        return dates.dt.tz_convert(zone)
-    standard = np.zeros(len(dates), dtype=bool)
-    how = {} if zone is None else {"ambiguous": standard, "nonexistent": "shift_forward"}
-    return dates.dt.tz_localize(zone, **how)
 
 
 def _texts(column: Any) -> Any:
@@ -480,7 +443,7 @@ def _n_unread(kind: str, column: Any, values: Any) -> int:
         return 0
     cells = _cells(column)
     lost = [cells[i] for i in gone if _text(cells[i]) is not None]
-    return sum(kind == "dates" or number_of(cell) != number_of(cell) for cell in lost)
+    return len(lost) if kind == "dates" else sum(np.isnan([*map(number_of, lost)]).tolist())
 
 
 # ---- kind of a column
@@ -547,7 +510,7 @@ def _of_texts(name: object, texts: list, given: bool) -> tuple[str, Any]:
     n, n_values = len(texts), len(set(known))
     if why := _empty(n_values, n - len(known)):
         return "", why
-    if not given and (form := glance(_date_format, known, otherwise="")):
+    if not given and (form := glance(date_format, known, otherwise="")):
         return "dates", form
     numbers = [] if given else _all_numbers(known)
     is_key = n >= MANY_ROWS and is_id(name, known) and not (numbers and len(known) < n)
@@ -570,28 +533,3 @@ def _empty(n_values: int, n_missing: int) -> str:
     if n_values == 0:
         return "it has no values"
     return "it is constant" if n_values == 1 and not n_missing else ""
-
-
-def _date_format(texts: list[str]) -> str:
-    """Format of dates written as text, "" if they are not dates."""
-    if all(YEAR_FIRST.match(text) for text in texts):
-        forms: tuple[str, ...] = ("ISO8601", "mixed")
-    elif all(YEAR_LAST.match(text) for text in texts):
-        forms = ()
-    elif all(SHORT_YEAR.fullmatch(text) for text in texts):
-        forms = next(forms for sign, forms in SHORT_FORMS.items() if sign in texts[0])
-    else:
-        return ""
-    if find_spec("skrub") is None:
-        return "".join(forms[:1]) or "mixed"
-    import pandas as pd
-
-    if not forms:
-        from skrub import ToDatetime
-
-        forms = (ToDatetime().fit(pd.Series(texts)).format_,)
-    column = pd.Series([text.strip() for text in texts])
-    for form in forms:
-        if not pd.to_datetime(column, format=form, utc=True, errors="coerce").isna().any():
-            return form
-    return ""

@@ -116,6 +116,7 @@ def test_the_first_line_names_cause_and_cure(name):
     assert re.search(says, first_line(SearchCV(estimator, timeout=60, random_state=0), X, y))
 
 
+DAYS = np.datetime64("2024-01-01") + np.arange(90)
 THRESHOLD = FixedThresholdClassifier(SVC())
 THRICE = "threshold between two classes, but y has 3: search over its estimator, SVC, instead"
 
@@ -125,6 +126,7 @@ THRICE = "threshold between two classes, but y has 3: search over its estimator,
     [
         (Ridge(), np.where(y == 1, np.nan, 0.0), "y has 45 missing values .NaN.*in row"),
         (Ridge(), np.r_[y[:89], np.nan], "y has 1 missing value .NaN.*in row 89"),
+        (Ridge(), np.r_[DAYS[:89], np.datetime64("NaT")], "y has 1 missing value .NaT.*in row 89"),
         (Ridge(), np.r_[np.inf, y[:89]], "y is infinite in row 0"),
         (THRESHOLD, np.arange(90) % 3, THRICE),
     ],

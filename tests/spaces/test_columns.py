@@ -6,6 +6,7 @@ import pickle
 import sys
 import uuid
 import warnings
+import zoneinfo
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -19,7 +20,7 @@ from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit
 
 from sksearch import RandomSearchCV, SearchCV, default_models
-from sksearch.estimators import _models, _tables
+from sksearch.estimators import _dates, _models, _tables
 from sksearch.estimators._column_notes import notes_on_columns
 from sksearch.estimators._pipeline import last_step
 from sksearch.estimators._tables import TableColumns, column_at, look_at
@@ -274,6 +275,79 @@ def test_dates_with_several_zones_are_in_utc():
     texts = ["2024-08-05T08:30+02:00", "2024-12-05T08:30+01:00"]
     found = TableColumns(dates=["x"]).fit_transform(pd.DataFrame({"x": texts}))["x"]
     assert found.dt.hour.tolist() == [6, 7]
+
+
+def at(hours, month=1, **more):
+    zone = datetime.timezone(datetime.timedelta(hours=hours))
+    return datetime.datetime(2024, month, 31, 12, tzinfo=zone, **more)
+
+
+BERLIN = zoneinfo.ZoneInfo("Europe/Berlin")
+NOON = datetime.datetime(2024, 1, 31, 12)
+ANY_DATES = [
+    at(1),
+    at(2, 7),
+    NOON,
+    NOON.replace(tzinfo=BERLIN),
+    NOON.date(),
+    datetime.datetime(9999, 12, 31),
+    np.datetime64("2024-01-31T12:00", "ns"),
+    pd.Timestamp(NOON, tz="Asia/Tokyo").as_unit("ns"),
+    pd.Period("2024-01"),
+    None,
+    "2024-01-31T12:00",
+    "2024-01-31 12:00:00.123456789",
+    b"2024-01-31T12:00Z",
+    "2024-01-31 12:00+01:00",
+    "20240131T1200-0500",
+    "2024-01-31T12+02",
+    "9999-12-31",
+]
+
+
+def objects(cells):
+    return pd.DataFrame({"x": pd.Series(cells, dtype=object)})
+
+
+@pytest.mark.parametrize(
+    ("given", "zone"),
+    [
+        ([NOON, NOON.date()], None),
+        (["31.01.2024", "01.02.2024"], None),
+        ([at(1), at(2, 7)], "UTC"),
+        ([at(1), at(1, 7)], "UTC+01:00"),
+        ([at(1), "2024-01-31 12:00+0100"], "UTC+01:00"),
+        (["31.01.2024 12:00 +0100", "01.02.2024 12:00 +0100"], "UTC+01:00"),
+        (["2024-01-31T12:00Z", "2024-01-31T12:00+00:00"], "UTC"),
+        ([at(1), pd.Period("2024-01")], "UTC+01:00"),
+        ([NOON, NOON.replace(tzinfo=BERLIN), at(2, 7).astimezone(BERLIN)], "Europe/Berlin"),
+        (pd.date_range("2024", periods=3, tz=BERLIN).to_list(), "Europe/Berlin"),
+        (ANY_DATES, "UTC"),
+    ],
+)
+def test_a_date_is_read_the_same_whatever_the_other_rows_are(given, zone):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        reader = TableColumns(dates=["x"])
+        trained = reader.fit_transform(objects(given))
+        found = reader.transform(objects(ANY_DATES))["x"]
+    pd.testing.assert_frame_equal(trained, reader.transform(objects(given)))
+    assert trained["x"].isna().tolist() == [cell is None for cell in given]
+    assert str(found.dt.tz) == str(zone)
+    assert np.flatnonzero(found.isna()).tolist() == [ANY_DATES.index(None)]
+    for i, cell in enumerate(ANY_DATES):
+        alone = reader.transform(objects([cell]))["x"].iloc[0]
+        assert cell is None or alone == found[i]
+    assert found[0] == (pd.Timestamp(at(1)) if zone else datetime.datetime(2024, 1, 31, 11))
+    assert found[2].tz_localize(None) == found[10].tz_localize(None) == NOON  # local times
+
+
+def test_the_form_of_many_dates_is_one_that_reads_all(monkeypatch):
+    """The first days could be months."""
+    monkeypatch.setattr(_dates, "N_FORMS", 2)
+    texts = [f"{day:02}/03/2020" for day in (1, 2, 3, 25, 5, 6)]
+    found = TableColumns(dates=["x"]).fit_transform(pd.DataFrame({"x": texts}))["x"]
+    assert found.dt.month.tolist() == [3] * 6
 
 
 def table(n=N):

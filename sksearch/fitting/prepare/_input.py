@@ -268,8 +268,13 @@ def _doubt_of_labels(y: Targets) -> str:
 
 
 def check_labels(estimator: Estimator, y: Targets) -> None:
-    """Raise ValueError for labels on which a known library fails."""
-    labels = None if y is None or not is_classifier(estimator) else glance(to_numpy, y)
+    """Raise ValueError for missing dates, or for labels on which a known library fails."""
+    labels = None if y is None else glance(to_numpy, y)
+    if labels is not None and labels.dtype.kind in "mM" and missing(labels).any():
+        # scikit-learn converts them to -9.2e18
+        raise ValueError(doubt_of_gaps(labels, "value").replace("(NaN)", "(NaT)"))
+    if not is_classifier(estimator):
+        return
     if labels is not None:
         for last in map(last_step, each_of(estimator)):
             family_of(last).check_labels(last, labels)
