@@ -415,9 +415,8 @@ class Visitor:
         pairs = [f"{self.visit(k)}: {self.visit(v)}" for k, v in value.items()]
         if self._exact:  # the order determines the search's first draws
             return f"{name}{{{', '.join(pairs)}}}"
-        text = f"{name}{{{joined(pairs)}}}"
         # Code may use the order, which differs by nature if the keys come from a set.
-        return text + order_mark(pairs) if self._whole else text
+        return f"{name}{{{joined(pairs)}}}{order_mark(pairs) if self._whole else ''}"
 
     def _date(self, value):
         """Describe a date, a time, an identifier or a path."""

@@ -192,23 +192,22 @@ def equal_starts(was: str, now: str) -> bool:
 
     A value may be marked in one of the starts alone.
     """
-    texts = [ORDER.sub("", was), ORDER.sub("", now)]
-    while any(texts):
-        marks = [MARK.match(text) for text in texts]
-        if None not in marks:
-            if not any(marks[0][n] == marks[1][n] for n in (1, 2)):
+    one, other = ORDER.sub("", was), ORDER.sub("", now)
+    while one or other:
+        marks = MARK.match(one), MARK.match(other)
+        if marks[0] and marks[1]:
+            if marks[0][1] != marks[1][1] and marks[0][2] != marks[1][2]:
                 return False
-            texts = [text[found.end() :] for text, found in zip(texts, marks, strict=True)]
+            one, other = one[marks[0].end() :], other[marks[1].end() :]
             continue
-        if marks != [None, None]:  # the other text may have more marks within the same characters
-            texts = [
-                text if found is None else found[2] + text[found.end() :]
-                for text, found in zip(texts, marks, strict=True)
-            ]
-        n = min(len(text.partition(BEGIN)[0]) for text in texts)
-        if n == 0 or texts[0][:n] != texts[1][:n]:
+        if marks[0]:
+            one = marks[0][2] + one[marks[0].end() :]
+        if marks[1]:
+            other = marks[1][2] + other[marks[1].end() :]
+        n = min(len(one.partition(BEGIN)[0]), len(other.partition(BEGIN)[0]))
+        if n == 0 or one[:n] != other[:n]:
             return False
-        texts = [text[n:] for text in texts]
+        one, other = one[n:], other[n:]
     return True
 
 
