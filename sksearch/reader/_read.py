@@ -33,7 +33,7 @@ def read(source: FinishedSearch, name: str = "search") -> SearchTable:
         DataFrame, even if read from a text file; a DataFrame of `to_frame`, or another one with a
         column for each parameter and one named "score"; a ``checkpoint_dir``; an Optuna study; or
         a `SearchTable`. If a parameter has the name of another column of `to_frame`, all
-        parameters need the prefix "param_".
+        parameters need the prefix ``"param_"``.
     name : str, default="search"
         Name of the argument, for errors.
 

@@ -345,7 +345,7 @@ def to_frame(search: FinishedSearch) -> "DataFrame":
         ``n_resources``; ``fit_seconds``, the mean over folds; ``status`` and ``error``;
         ``violation`` with bounds; and with several objectives the others, named as in
         ``cv_results_``. If a parameter has the name of another column, all parameters have the
-        prefix "param_". The index is the order in which candidates were started.
+        prefix ``"param_"``. The index is the order in which candidates were started.
 
     Raises
     ------
