@@ -123,8 +123,9 @@ def doubt_of_gaps(labels: np.ndarray, noun: str = "label") -> str:
     gaps = missing(labels)
     if not gaps.any():
         return ""
+    kind = "NaT" if labels.dtype.kind in "mM" else "NaN"
     return (
-        f"y has {counted(int(gaps.sum()), f'missing {noun}')} (NaN), the first in row "
+        f"y has {counted(int(gaps.sum()), f'missing {noun}')} ({kind}), the first in row "
         f"{int(np.argwhere(gaps)[0][0])}: fill in these rows, or leave them out of X and y."
     )
 

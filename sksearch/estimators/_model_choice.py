@@ -294,7 +294,7 @@ def columns_of(estimator: Any) -> list[str]:
     steps = [step for _, model in models for _, step in getattr(model, "steps", ())]
     if not any(hasattr(step, "left_out") for step in steps):
         return []
-    from ._column_notes import notes_on_columns
+    from ._tables import notes_on_columns
 
     return notes_on_columns(models)
 

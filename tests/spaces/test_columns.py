@@ -21,9 +21,8 @@ from sklearn.model_selection import ShuffleSplit
 
 from sksearch import RandomSearchCV, SearchCV, default_models
 from sksearch.estimators import _dates, _models, _tables
-from sksearch.estimators._column_notes import notes_on_columns
 from sksearch.estimators._pipeline import last_step
-from sksearch.estimators._tables import TableColumns, column_at, look_at
+from sksearch.estimators._tables import TableColumns, column_at, look_at, notes_on_columns
 from sksearch.space import default_space
 from tests import forms
 

@@ -272,7 +272,7 @@ def check_labels(estimator: Estimator, y: Targets) -> None:
     labels = None if y is None else glance(to_numpy, y)
     if labels is not None and labels.dtype.kind in "mM" and missing(labels).any():
         # scikit-learn converts them to -9.2e18
-        raise ValueError(doubt_of_gaps(labels, "value").replace("(NaN)", "(NaT)"))
+        raise ValueError(doubt_of_gaps(labels, "value"))
     if not is_classifier(estimator):
         return
     if labels is not None:
