@@ -107,7 +107,7 @@ def default_models(
         raise ValueError("y is sparse, but most models expect a dense array: pass y.toarray().")
     target = to_numpy(y)
     X = as_table(X)
-    shape: Any = X.shape  # type: ignore[union-attr]
+    shape = np.shape(X)
     if target.ndim == 2 and target.shape[1] == 1:
         target = target.ravel()
     if target.ndim not in (1, 2) or len(target) != shape[0]:
